@@ -220,7 +220,7 @@ func TestMarksOfATriageDecision(t *testing.T) {
 	line := leaks.NewBuildLines(builds, "main").Of("main")
 	for _, test := range []struct {
 		word leaks.TriageDecision
-		want leaks.Marks
+		want leaks.MarkedBuilds
 	}{
 		{leaks.TriageDecision{}, unmarked},
 		{leaks.TriageDecision{Mark: leaks.MarkFixed, FixedID: new(int64(3))}, fixedIn(2)},

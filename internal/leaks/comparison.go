@@ -80,10 +80,10 @@ func NoResult(scenario string) *Refusal {
 // WhyBaseline says how the base of a comparison was found where nobody chose one.
 func WhyBaseline(build string) string { return "the baseline of build " + build }
 
-// ComparableScenario chooses the scenario that a comparison starts with: among the scenarios that two builds have
+// DefaultComparedScenario chooses the scenario that a comparison starts with: among the scenarios that two builds have
 // results in, or among all where there is none such, the one with the newest result. scenarios are those of each
 // build's results, the newest run of the newest build first; "" is returned where there is none.
-func ComparableScenario(scenarios [][]string) string {
+func DefaultComparedScenario(scenarios [][]string) string {
 	newest, builds := "", map[string]int{} // in how many builds
 	for _, list := range scenarios {
 		for i, name := range list {

@@ -22,7 +22,7 @@ func TestComparableScenario(t *testing.T) {
 		"the newest where no two have the one": {[][]string{{"smoke"}, {"soak"}, {"trace"}}, "smoke"},
 		"the newest build has none":            {[][]string{{}, {"soak"}}, "soak"},
 	} {
-		if got := leaks.ComparableScenario(test.scenarios); got != test.want {
+		if got := leaks.DefaultComparedScenario(test.scenarios); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

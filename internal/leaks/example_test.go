@@ -19,7 +19,7 @@ func ExampleFollow() {
 		{Build: at(9), Scenario: 1, Judgement: leaks.Leaking},
 		{Build: at(7), Scenario: 1, Judgement: leaks.Clean},
 		{Build: at(8), Scenario: 1, Judgement: leaks.Leaking},
-	}, leaks.Marks{FixedIn: -1, KnownUntil: -1})
+	}, leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1})
 	fmt.Printf("%s: %s\n", course.State, course.State.Note())
 	fmt.Println("first bad", course.FirstBad, "of the builds, clean before in", course.LastClean)
 

@@ -22,8 +22,8 @@ type Sighting struct {
 // isClean reports whether the build was clean, or shows nothing of the leak although its callers ran.
 func (s *Sighting) isClean() bool { return s.Judgement == Clean || s.Absent }
 
-// Marks are what the state follows from beside the sightings, as indexes on the line: −1 for none.
-type Marks struct {
+// MarkedBuilds are what the state follows from beside the sightings, as indexes on the line: −1 for none.
+type MarkedBuilds struct {
 	FixedIn    int // the team says that the fix is in this build
 	KnownUntil int // from this build on the leak is tolerated no longer
 	// FailedIn are the builds that failed for the leak, ascending.
@@ -63,7 +63,7 @@ type LeakHistory struct {
 //
 // A signature is fixed when every scenario that it was bad in has a later build that is clean, or that shows nothing of
 // it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.
-func Follow(sightings []Sighting, marks Marks) LeakHistory {
+func Follow(sightings []Sighting, marks MarkedBuilds) LeakHistory {
 	f := follower{
 		history: LeakHistory{FirstBad: -1, LastClean: -1, After: -1, Since: -1, FailedIn: -1, LastBad: -1,
 			LastSeen: -1, FixedIn: -1,
@@ -94,7 +94,7 @@ func Follow(sightings []Sighting, marks Marks) LeakHistory {
 type follower struct {
 	history   LeakHistory
 	open      map[int64]bool // scenarios that were bad and not clean since
-	marks     Marks
+	marks     MarkedBuilds
 	badBuilds int
 	fixed     bool
 }

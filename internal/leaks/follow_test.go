@@ -37,25 +37,27 @@ func sightings(t *testing.T, text string) []leaks.Sighting {
 }
 
 // unmarked are the marks of a signature of which the team has said nothing.
-var unmarked = leaks.Marks{FixedIn: -1, KnownUntil: -1}
+var unmarked = leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1}
 
 // fixedIn are the marks of a signature that the team calls fixed in a build.
-func fixedIn(build int) leaks.Marks { return leaks.Marks{FixedIn: build, KnownUntil: -1} }
+func fixedIn(build int) leaks.MarkedBuilds { return leaks.MarkedBuilds{FixedIn: build, KnownUntil: -1} }
 
 // knownUntil are the marks of a signature that the team tolerates until a build.
-func knownUntil(build int) leaks.Marks { return leaks.Marks{FixedIn: -1, KnownUntil: build} }
+func knownUntil(build int) leaks.MarkedBuilds {
+	return leaks.MarkedBuilds{FixedIn: -1, KnownUntil: build}
+}
 
 // failedIn are the marks of a signature for which builds have failed.
-func failedIn(builds ...int) leaks.Marks {
-	return leaks.Marks{FixedIn: -1, KnownUntil: -1, FailedIn: builds}
+func failedIn(builds ...int) leaks.MarkedBuilds {
+	return leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, FailedIn: builds}
 }
 
 // owned are the marks of a signature that somebody has taken.
-var owned = leaks.Marks{FixedIn: -1, KnownUntil: -1, Owned: true}
+var owned = leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, Owned: true}
 
 // since are the marks of a signature whose scenario has its first result in a build.
-func since(first int) leaks.Marks {
-	return leaks.Marks{FixedIn: -1, KnownUntil: -1, First: map[int64]int{1: first}}
+func since(first int) leaks.MarkedBuilds {
+	return leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, First: map[int64]int{1: first}}
 }
 
 // A leak stays new until a build has failed for it or somebody has taken it. What the first build of a scenario shows is
@@ -63,7 +65,7 @@ func since(first int) leaks.Marks {
 func TestNewUntilItWasSaid(t *testing.T) {
 	for _, test := range []struct {
 		history      string
-		marks        leaks.Marks
+		marks        leaks.MarkedBuilds
 		state        leaks.State
 		after, since int
 	}{
@@ -77,7 +79,7 @@ func TestNewUntilItWasSaid(t *testing.T) {
 		{"1? 2L", since(1), leaks.StateFound, -1, 2},
 		{"1C 2L", since(1), leaks.StateNew, 1, 2},
 		{"1L 2C 3L", since(1), leaks.StateRegressed, 2, 3},
-		{"1L", leaks.Marks{FixedIn: -1, KnownUntil: -1, FailedIn: []int{1}, First: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
+		{"1L", leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, FailedIn: []int{1}, First: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
 	} {
 		c := leaks.Follow(sightings(t, test.history), test.marks)
 		if c.State != test.state || c.After != test.after || c.Since != test.since {
@@ -90,7 +92,7 @@ func TestNewUntilItWasSaid(t *testing.T) {
 func TestFollow(t *testing.T) {
 	for _, test := range []struct {
 		history                                 string
-		marks                                   leaks.Marks
+		marks                                   leaks.MarkedBuilds
 		state                                   leaks.State
 		firstBad, lastClean, fixedIn, regressed int
 	}{
@@ -156,7 +158,7 @@ func TestFollowUntilABuild(t *testing.T) {
 func TestFollowNamesBuildsAndWhoKnows(t *testing.T) {
 	for _, test := range []struct {
 		history           string
-		marks             leaks.Marks
+		marks             leaks.MarkedBuilds
 		lastBad, lastSeen int
 		worst             leaks.Judgement
 		byRuns            bool
@@ -190,7 +192,7 @@ func TestFollowAlways(t *testing.T) {
 				}
 			}
 		}
-		marks := leaks.Marks{FixedIn: rng.IntN(10) - 2, KnownUntil: rng.IntN(10) - 2}
+		marks := leaks.MarkedBuilds{FixedIn: rng.IntN(10) - 2, KnownUntil: rng.IntN(10) - 2}
 		c := leaks.Follow(list, marks)
 		bad, over := false, false
 		for _, s := range list {

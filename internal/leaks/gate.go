@@ -94,16 +94,16 @@ func provesNew(base *compare.BuildResult, r *compare.Row) bool {
 	return base.Decides() && !r.Unknown && wasClean
 }
 
-// countOpen counts leaks as the subject of what they are.
-func countOpen(n int) string {
+// leaksAre counts leaks as the subject of what they are.
+func leaksAre(n int) string {
 	if n == 1 {
 		return "1 leak is"
 	}
 	return fmt.Sprintf("%d leaks are", n)
 }
 
-// countFaster counts leaks of which it is asked whether they grow faster.
-func countFaster(n int) string {
+// leaksGrow counts leaks of which it is asked whether they grow faster.
+func leaksGrow(n int) string {
 	if n == 1 {
 		return "1 leak grows"
 	}

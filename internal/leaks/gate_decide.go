@@ -353,7 +353,7 @@ func (d *decider) doubts() {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonFirst,
 			Sentence: fmt.Sprintf("this is the first build of the scenario, so %s of unknown age; accept the leaks, or "+
 				"push the next build",
-				countOpen(byAge))})
+				leaksAre(byAge))})
 	case byAge > 0 && d.Compared == nil && d.Origins == nil,
 		needsBase && !d.asks(FailOnLeak) && d.Compared == nil && d.leaks() > 0 && (d.Origins == nil || !asksNew):
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonNoBaseline,
@@ -361,12 +361,12 @@ func (d *decider) doubts() {
 	case asksNew && len(d.open) > 0:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonBaseline,
 			Sentence: fmt.Sprintf("the evidence of %s does not decide whether %s new",
-				d.Compared.baseline(","), countOpen(len(d.open)))})
+				d.Compared.baseline(","), leaksAre(len(d.open)))})
 	}
 	if d.asks(FailOnGrown) && d.unrated > 0 {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonBaseline,
 			Sentence: fmt.Sprintf("the evidence of %s does not decide whether %s faster",
-				d.Compared.baseline(","), countFaster(d.unrated))})
+				d.Compared.baseline(","), leaksGrow(d.unrated))})
 	}
 	if d.proof == NotProven {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonNotProven,

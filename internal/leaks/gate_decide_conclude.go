@@ -132,7 +132,7 @@ func (d *decider) whyPassed() string {
 // restText says of certain leaks, of which no other reason tells why they do not fail the gate, why they do not.
 func (d *decider) restText(n int) string {
 	if d.Named && d.asks(FailOnNew) && d.asks(FailOnGrown) {
-		return fmt.Sprintf("%s also in %s, not certainly faster now", countOpen(n), d.Compared.baseline(","))
+		return fmt.Sprintf("%s also in %s, not certainly faster now", leaksAre(n), d.Compared.baseline(","))
 	}
 	return fmt.Sprintf("%s, which this gate does not fail on", reason(n, FailOnLeak))
 }

@@ -123,7 +123,7 @@ func (d *decider) drift() {
 }
 
 // driftPer compares growth in one unit with that of the release.
-func (d *decider) driftPer(bound *Drift, per string, base []*compare.Finding) {
+func (d *decider) driftPer(bound *DriftLimit, per string, base []*compare.Finding) {
 	now, then, unit := growthPer(d.counted, bound.In, per), growthPer(base, bound.In, per), string(bound.In)+"/"+per
 	limit := then.all * (1 + bound.Percent/100)
 	was := "build " + d.Release.Build + ", the release, by " + amountOf(then.all, bound.In, per)

@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 		return policy{Budgets: []leaks.Budget{{Of: of, Name: name, In: leaks.InBytes, Per: "hour", Limit: limit}}}
 	}
 	blocks := policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBlocks, Per: "document", Limit: 2}}}
-	drift := policy{Drift: &leaks.Drift{Percent: 10, In: leaks.InBytes}}
+	drift := policy{Drift: &leaks.DriftLimit{Percent: 10, In: leaks.InBytes}}
 	on := func(list ...leaks.FailOn) policy { return policy{FailOn: list} }
 	guarded := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Noise: &leaks.FlapRule{Runs: 5, Changes: 3}}
 	canary := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Canary: "Canary::Leak"}
@@ -108,11 +108,11 @@ func TestDecide(t *testing.T) {
 		{"drift: a rate without an interval", drift, leaky, findings{unbounded(rated(sure, 111, 1, "hour"))},
 			release(rated(sure, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
 		// 50 percent more than 40 is 60, which is exact in binary.
-		{"drift: just below", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky,
+		{"drift: just below", policy{Drift: &leaks.DriftLimit{Percent: 50, In: leaks.InBytes}}, leaky,
 			findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: at it", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow},
+		{"drift: at it", policy{Drift: &leaks.DriftLimit{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow},
 			release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: just above", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky,
+		{"drift: just above", policy{Drift: &leaks.DriftLimit{Percent: 50, In: leaks.InBytes}}, leaky,
 			findings{rated(sure, 60.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
 		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")),
 			nil, leaks.GateInconclusive, "doubts drift-unmeasured"},

@@ -58,27 +58,27 @@ type JoinCandidate struct {
 	AsOutline bool // it is part of another as its outline
 }
 
-// A Fold is what becomes of a replaced signature.
-type Fold int8
+// A ReplacementAction is what becomes of a replaced signature.
+type ReplacementAction int8
 
 // The fates of a replaced signature.
 const (
-	FoldNothing Fold = iota // it is part of what most of it went to already
-	FoldPlain               // it becomes part of its first candidate, and nothing else changes by that
-	FoldJoined              // it becomes part of the first candidate that is not part of it; words and parts go with it
+	KeepAsIs       ReplacementAction = iota // it is part of what most of it went to already
+	MergeAlone                              // it becomes part of its first candidate, and nothing else changes by that
+	MergeWithParts                          // it becomes part of the first candidate that is not part of it; words and parts go with it
 )
 
-// Fold decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each
+// Action decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each
 // other are not joined all at once.
-func (l *ReplacedSignature) Fold(leaves func(id int64) bool) Fold {
+func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction {
 	to := l.Candidates[0]
 	switch {
 	case l.Now == to.ID:
-		return FoldNothing
+		return KeepAsIs
 	case l.Now == 0 && l.Plain && to.Whole && !leaves(to.ID):
-		return FoldPlain
+		return MergeAlone
 	}
-	return FoldJoined
+	return MergeWithParts
 }
 
 // A Site is the part of a site that stays the same when its run is analysed again, with its signature.

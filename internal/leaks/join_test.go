@@ -61,26 +61,26 @@ func TestFoldOfALeaving(t *testing.T) {
 	for name, test := range map[string]struct {
 		leaving leaks.ReplacedSignature
 		leaves  bool // the candidate leaves as well
-		want    leaks.Fold
+		want    leaks.ReplacementAction
 	}{
 		"nothing is said of it": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{whole}},
-			false, leaks.FoldPlain},
+			false, leaks.MergeAlone},
 		"the candidate leaves as well": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{whole}},
-			true, leaks.FoldJoined},
+			true, leaks.MergeWithParts},
 		"the candidate is part already": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{aPart}},
-			false, leaks.FoldJoined},
+			false, leaks.MergeWithParts},
 		"something is said of it": {leaks.ReplacedSignature{Candidates: []leaks.JoinCandidate{whole}},
-			false, leaks.FoldJoined},
+			false, leaks.MergeWithParts},
 		"it is part of it": {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.JoinCandidate{whole}},
-			false, leaks.FoldNothing},
+			false, leaks.KeepAsIs},
 		"plain, and part of it": {leaks.ReplacedSignature{Now: 2, Plain: true,
-			Candidates: []leaks.JoinCandidate{aPart}}, true, leaks.FoldNothing},
+			Candidates: []leaks.JoinCandidate{aPart}}, true, leaks.KeepAsIs},
 		"it is part of another": {leaks.ReplacedSignature{Now: 3, Plain: true,
-			Candidates: []leaks.JoinCandidate{whole, {ID: 3, Whole: true}}}, false, leaks.FoldJoined},
+			Candidates: []leaks.JoinCandidate{whole, {ID: 3, Whole: true}}}, false, leaks.MergeWithParts},
 		"most of it went to the first of": {leaks.ReplacedSignature{Plain: true,
-			Candidates: []leaks.JoinCandidate{whole, {ID: 3}}}, false, leaks.FoldPlain},
+			Candidates: []leaks.JoinCandidate{whole, {ID: 3}}}, false, leaks.MergeAlone},
 	} {
-		got := test.leaving.Fold(func(id int64) bool { return test.leaves && id == 2 })
+		got := test.leaving.Action(func(id int64) bool { return test.leaves && id == 2 })
 		if got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}

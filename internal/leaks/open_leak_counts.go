@@ -9,17 +9,17 @@ import (
 // A OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a
 // run found leaking is a leak until it is fixed; one that runs only found growing is none.
 type OpenLeakCounts struct {
-	Leaks  map[State]int
-	Stacks int // signatures of leaks that are open: as many, or more where some are lost together
-	Older  int // new leaks that the newest build does not show: an older one does
-	Grows  int // open signatures that are no leaks
+	Leaks       map[State]int
+	Stacks      int // signatures of leaks that are open: as many, or more where some are lost together
+	NotInNewest int // new leaks that the newest build does not show: an older one does
+	OnlyGrowing int // open signatures that are no leaks
 }
 
 // An OpenLeak is a signature in an open state that a run found leaking.
 type OpenLeak struct {
-	Signature string
-	State     State
-	Older     bool // the newest build does not show it
+	Signature   string
+	State       State
+	NotInNewest bool // the newest build does not show it
 }
 
 // CountOpenLeaks counts open leaks: signatures of one cause and one state are one leak, which is of an older build
@@ -52,12 +52,12 @@ func CountOpenLeaks(list []OpenLeak, causes []LostTogether) OpenLeakCounts {
 			l.group = single
 		}
 		was, counted := older[l]
-		older[l] = list[i].Older && (was || !counted)
+		older[l] = list[i].NotInNewest && (was || !counted)
 	}
 	for l, isOlder := range older {
 		s.Leaks[l.state]++
 		if isOlder && l.state == StateNew {
-			s.Older++
+			s.NotInNewest++
 		}
 	}
 	return s
@@ -102,8 +102,8 @@ func (s OpenLeakCounts) String() string {
 	if s.Stacks > s.open() {
 		text += fmt.Sprintf("; %d stacks in total", s.Stacks)
 	}
-	if s.Grows > 0 {
-		text += "; " + plural(s.Grows, "site grows", "sites grow")
+	if s.OnlyGrowing > 0 {
+		text += "; " + plural(s.OnlyGrowing, "site grows", "sites grow")
 	}
 	return text + "."
 }
@@ -118,15 +118,15 @@ func (s OpenLeakCounts) open() (n int) {
 
 // older says of new leaks which of them are not of the newest build.
 func (s OpenLeakCounts) older() string {
-	builds := plural(s.Older, "in an older build", "in older builds")
+	builds := plural(s.NotInNewest, "in an older build", "in older builds")
 	_, where, _ := strings.Cut(builds, " ")
-	switch s.Older {
+	switch s.NotInNewest {
 	case 0:
 		return ""
 	case s.Leaks[StateNew]:
 		return " (" + where + ")"
 	}
-	return fmt.Sprintf(" (%d of them %s)", s.Older, where)
+	return fmt.Sprintf(" (%d of them %s)", s.NotInNewest, where)
 }
 
 // gateGravity orders gates, the gravest last.

@@ -29,7 +29,7 @@ func TestStandingInWords(t *testing.T) {
 		{states{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3}, 0, 0,
 			"2 leaks are new, 1 came back, 3 are ongoing."},
 	} {
-		if got := (leaks.OpenLeakCounts{Leaks: test.leaks, Older: test.older, Grows: test.grows}).String(); got != test.want {
+		if got := (leaks.OpenLeakCounts{Leaks: test.leaks, NotInNewest: test.older, OnlyGrowing: test.grows}).String(); got != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
@@ -38,7 +38,7 @@ func TestStandingInWords(t *testing.T) {
 // Signatures that are lost together are one leak, where they have one state.
 func TestStandingCountsCauses(t *testing.T) {
 	found := func(signature string, state leaks.State, older bool) leaks.OpenLeak {
-		return leaks.OpenLeak{Signature: signature, State: state, Older: older}
+		return leaks.OpenLeak{Signature: signature, State: state, NotInNewest: older}
 	}
 	of := func(signatures ...string) leaks.LostTogether { return leaks.LostTogether{Signatures: signatures} }
 	for name, test := range map[string]struct {

@@ -58,7 +58,7 @@ type PastLine struct {
 	Head       int // index of the build
 	Scenario   int64
 	Sightings  []Sighting
-	Marks      Marks
+	Marks      MarkedBuilds
 	FailedHere bool                  // an earlier run of the build itself failed for the leak
 	Owner      string                // of the leak; "" where the owner has no name
 	Name       func(id int64) string // of a build
@@ -147,20 +147,20 @@ type RepeatPolicy string
 
 // What becomes of a leak that was reported; "" is AgainUntilOwned.
 const (
-	RepeatUntilOwned RepeatPolicy = "until-owned" // builds fail until it is accepted, assigned or known
-	RepeatAlways     RepeatPolicy = "always"      // builds fail until it is fixed or known
-	RepeatOnce       RepeatPolicy = "once"        // later builds pass, and list it
+	FailUntilOwned RepeatPolicy = "until-owned" // builds fail until it is accepted, assigned or known
+	FailUntilFixed RepeatPolicy = "always"      // builds fail until it is fixed or known
+	FailOnce       RepeatPolicy = "once"        // later builds pass, and list it
 )
 
 // repeatPolicies are all of them, in the order of lists.
-var repeatPolicies = []RepeatPolicy{RepeatUntilOwned, RepeatAlways, RepeatOnce}
+var repeatPolicies = []RepeatPolicy{FailUntilOwned, FailUntilFixed, FailOnce}
 
 // failsAgain reports whether the gate fails for a certain leak that came in.
 func (p *Policy) failsAgain(o *Origin) bool {
 	switch p.Repeat {
-	case RepeatAlways:
+	case FailUntilFixed:
 		return true
-	case RepeatOnce:
+	case FailOnce:
 		return o.FailedIn == "" && !o.Owned
 	}
 	return !o.Owned

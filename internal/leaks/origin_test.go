@@ -17,7 +17,7 @@ func TestOrigin(t *testing.T) {
 		history string
 		branch  string
 		head    int
-		marks   leaks.Marks
+		marks   leaks.MarkedBuilds
 		want    string
 		says    string
 	}{
@@ -94,12 +94,12 @@ func TestAgain(t *testing.T) {
 		why    string
 	}{
 		{"it came in", "", came, leaks.GateFailed, "1 new leak"},
-		{"nobody has taken it", leaks.RepeatUntilOwned, told, leaks.GateFailed, "1 new leak"},
-		{"somebody has", leaks.RepeatUntilOwned, both, leaks.GatePassed, "no leak is new; 1 reported before"},
-		{"before a build failed", leaks.RepeatUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 with an owner"},
-		{"always", leaks.RepeatAlways, both, leaks.GateFailed, "1 new leak"},
-		{"once", leaks.RepeatOnce, came, leaks.GateFailed, "1 new leak"},
-		{"once, and it was told", leaks.RepeatOnce, told, leaks.GatePassed, "no leak is new; 1 reported before"},
+		{"nobody has taken it", leaks.FailUntilOwned, told, leaks.GateFailed, "1 new leak"},
+		{"somebody has", leaks.FailUntilOwned, both, leaks.GatePassed, "no leak is new; 1 reported before"},
+		{"before a build failed", leaks.FailUntilOwned, owned, leaks.GatePassed, "no leak is new; 1 with an owner"},
+		{"always", leaks.FailUntilFixed, both, leaks.GateFailed, "1 new leak"},
+		{"once", leaks.FailOnce, came, leaks.GateFailed, "1 new leak"},
+		{"once, and it was told", leaks.FailOnce, told, leaks.GatePassed, "no leak is new; 1 reported before"},
 		{"it was there", "", leaks.Origin{Found: true, Since: "1"}, leaks.GatePassed, "no leak is new; 1 from the first build"},
 	} {
 		got := gateOn(test.again, false, map[string]leaks.Origin{"sure": test.origin}, sure)

@@ -19,7 +19,7 @@ type Policy struct {
 	FailOn  []FailOn `json:"fail_on"`
 	Budgets []Budget `json:"budgets"`
 	// Drift bounds how much faster than the newest pinned release before it a build may grow; nil for any.
-	Drift *Drift `json:"drift"`
+	Drift *DriftLimit `json:"drift"`
 	// MinimumScore is the least score, 0 to 1, at which a leak counts. A leak without a score always counts.
 	MinimumScore float64            `json:"minimum_score"`
 	Inconclusive InconclusivePolicy `json:"inconclusive"` // "" for warn
@@ -67,9 +67,9 @@ const (
 	InBlocks Measure = "blocks"
 )
 
-// A Drift bounds growth relative to a release, because growth of a few percent per build passes every comparison with
+// A DriftLimit bounds growth relative to a release, because growth of a few percent per build passes every comparison with
 // the previous build.
-type Drift struct {
+type DriftLimit struct {
 	Percent float64 `json:"percent"` // how much faster than the release a build may grow in all
 	In      Measure `json:"in"`
 }
@@ -183,12 +183,12 @@ func (p Policy) filled() Policy {
 		p.Budgets[i].In = orBytes(p.Budgets[i].In)
 	}
 	if p.Drift != nil {
-		p.Drift = &Drift{p.Drift.Percent, orBytes(p.Drift.In)}
+		p.Drift = &DriftLimit{p.Drift.Percent, orBytes(p.Drift.In)}
 	}
 	if p.Inconclusive == "" {
 		p.Inconclusive = InconclusiveWarns
 	}
-	p.Repeat, p.AtExit = cmp.Or(p.Repeat, RepeatUntilOwned), cmp.Or(p.AtExit, AtExitNew)
+	p.Repeat, p.AtExit = cmp.Or(p.Repeat, FailUntilOwned), cmp.Or(p.AtExit, AtExitNew)
 	p.Canary, p.Matters, p.Settle = strings.TrimSpace(p.Canary), strings.TrimSpace(p.Matters), strings.TrimSpace(p.Settle)
 	return p
 }
@@ -247,13 +247,13 @@ func (p *Policy) check(at string) error {
 		return wrongField(at+".left_at_exit", "%q is none of %s, %s and %s", string(p.AtExit), AtExitNew, AtExitAny,
 			AtExitNone)
 	case !slices.Contains(repeatPolicies, p.Repeat):
-		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Repeat), RepeatUntilOwned, RepeatAlways,
-			RepeatOnce)
+		return wrongField(at+".again", "%q is none of %s, %s and %s", string(p.Repeat), FailUntilOwned, FailUntilFixed,
+			FailOnce)
 	}
 	if err := p.Noise.check(at + ".noise"); err != nil {
 		return err
 	}
-	if !IsLine(p.Canary) {
+	if !IsSingleLine(p.Canary) {
 		return wrongField(at+".canary", "is not a line of text")
 	}
 	if err := CheckText(at+".canary", p.Canary, MaxReason); err != nil {
@@ -269,7 +269,7 @@ func (p *Policy) check(at string) error {
 	return nil
 }
 
-func (d *Drift) check(at string) error {
+func (d *DriftLimit) check(at string) error {
 	switch {
 	case d == nil:
 	case !isLimit(d.Percent):
@@ -300,7 +300,7 @@ func (b *Budget) check(at string) error {
 		return wrongField(at, "name: a budget of all signatures takes no name")
 	case b.Of == BudgetProcess && b.Name == "":
 		return wrongField(at, "name: is missing: name the process, as in app.exe")
-	case !IsLine(b.Name) || len(b.Name) > MaxReason:
+	case !IsSingleLine(b.Name) || len(b.Name) > MaxReason:
 		return wrongField(at, "name: is not a line of at most %d characters", MaxReason)
 	case b.In != InBytes && b.In != InBlocks:
 		return wrongField(at, "in: %q is neither %s nor %s", string(b.In), InBytes, InBlocks)

@@ -80,11 +80,11 @@ func TestPolicyFields(t *testing.T) {
 		"all that counts":           {Policy{FailOn: failOns}, ""},
 		"an unknown reason to fail": {Policy{FailOn: []FailOn{FailOnLeak, "x"}}, ".fail_on"},
 		"a second budget":           {Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour"}, {Of: "x", Per: "hour"}}}, ".budgets"},
-		"drift in blocks":           {Policy{Drift: &Drift{Percent: 0, In: InBlocks}}, ""},
-		"drift in bytes":            {Policy{Drift: &Drift{Percent: 1, In: InBytes}}, ""},
-		"drift in MB":               {Policy{Drift: &Drift{Percent: 1, In: "MB"}}, ".drift.in"},
-		"negative drift":            {Policy{Drift: &Drift{Percent: -1}}, ".drift.percent"},
-		"endless drift":             {Policy{Drift: &Drift{Percent: math.Inf(1)}}, ".drift.percent"},
+		"drift in blocks":           {Policy{Drift: &DriftLimit{Percent: 0, In: InBlocks}}, ""},
+		"drift in bytes":            {Policy{Drift: &DriftLimit{Percent: 1, In: InBytes}}, ""},
+		"drift in MB":               {Policy{Drift: &DriftLimit{Percent: 1, In: "MB"}}, ".drift.in"},
+		"negative drift":            {Policy{Drift: &DriftLimit{Percent: -1}}, ".drift.percent"},
+		"endless drift":             {Policy{Drift: &DriftLimit{Percent: math.Inf(1)}}, ".drift.percent"},
 		"the least score":           {Policy{MinimumScore: 0}, ""},
 		"the greatest score":        {Policy{MinimumScore: 1}, ""},
 		"a score below 0":           {Policy{MinimumScore: -1e-9}, ".minimum_score"},
@@ -94,7 +94,7 @@ func TestPolicyFields(t *testing.T) {
 		"inconclusive warns":        {Policy{Inconclusive: InconclusiveWarns}, ""},
 		"inconclusive passes":       {Policy{Inconclusive: InconclusivePasses}, ""},
 		"inconclusive does more":    {Policy{Inconclusive: "x"}, ".inconclusive"},
-		"again":                     {Policy{Repeat: RepeatOnce}, ""},
+		"again":                     {Policy{Repeat: FailOnce}, ""},
 		"again and again":           {Policy{Repeat: "x"}, ".again"},
 		"least noise":               {Policy{Noise: &FlapRule{leastNoise, 2}}, ""},
 		"less noise":                {Policy{Noise: &FlapRule{leastNoise - 1, 1}}, ".noise.runs"},
@@ -132,19 +132,19 @@ func TestPolicyFields(t *testing.T) {
 
 // Equal policies have equal texts: defaults are written out, and blanks around texts are not.
 func TestFilled(t *testing.T) {
-	p := Policies{Default: Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour"}}, Drift: &Drift{Percent: 3}, Canary: " a ",
-		Matters: " 1MB/day ", Settle: " 1m "}, Scenarios: map[string]Policy{"soak": {Drift: &Drift{5, InBlocks}}}}
+	p := Policies{Default: Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour"}}, Drift: &DriftLimit{Percent: 3}, Canary: " a ",
+		Matters: " 1MB/day ", Settle: " 1m "}, Scenarios: map[string]Policy{"soak": {Drift: &DriftLimit{5, InBlocks}}}}
 	before, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := p.filled()
 	d, soak := f.Default, f.Scenarios["soak"]
-	if d.FailOn == nil || d.Budgets[0].In != InBytes || *d.Drift != (Drift{3, InBytes}) || d.Canary != "a" ||
-		d.Matters != "1MB/day" || d.Settle != "1m" || d.Inconclusive != InconclusiveWarns || d.Repeat != RepeatUntilOwned {
+	if d.FailOn == nil || d.Budgets[0].In != InBytes || *d.Drift != (DriftLimit{3, InBytes}) || d.Canary != "a" ||
+		d.Matters != "1MB/day" || d.Settle != "1m" || d.Inconclusive != InconclusiveWarns || d.Repeat != FailUntilOwned {
 		t.Errorf("%+v", d)
 	}
-	if *soak.Drift != (Drift{5, InBlocks}) || soak.Repeat != RepeatUntilOwned || soak.Budgets == nil {
+	if *soak.Drift != (DriftLimit{5, InBlocks}) || soak.Repeat != FailUntilOwned || soak.Budgets == nil {
 		t.Errorf("%+v", soak)
 	}
 	if after, err := json.Marshal(p); err != nil || string(after) != string(before) {

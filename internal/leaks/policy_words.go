@@ -33,9 +33,9 @@ var inconclusiveSentences = map[InconclusivePolicy]string{
 
 // againSentences say what becomes of a new leak that an earlier build failed for.
 var againSentences = map[RepeatPolicy]string{
-	RepeatUntilOwned: "Builds fail for a new leak until it is accepted, assigned or fixed.",
-	RepeatAlways:     "Builds fail for a new leak until it is fixed or accepted.",
-	RepeatOnce:       "One build fails for a new leak; later builds pass and list it.",
+	FailUntilOwned: "Builds fail for a new leak until it is accepted, assigned or fixed.",
+	FailUntilFixed: "Builds fail for a new leak until it is fixed or accepted.",
+	FailOnce:       "One build fails for a new leak; later builds pass and list it.",
 }
 
 // atExitSentences say which leaks at exit fail a gate that fails on leaks.

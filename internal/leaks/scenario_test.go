@@ -12,7 +12,7 @@ import (
 func TestScenarios(t *testing.T) {
 	for _, test := range []struct {
 		history string
-		marks   leaks.Marks
+		marks   leaks.MarkedBuilds
 		want    []leaks.ScenarioHistory
 	}{
 		{"1C 2C", unmarked, nil},
@@ -51,7 +51,7 @@ func TestStateIsTheGravest(t *testing.T) {
 				}
 			}
 		}
-		marks := leaks.Marks{FixedIn: random.IntN(8) - 2, KnownUntil: -1}
+		marks := leaks.MarkedBuilds{FixedIn: random.IntN(8) - 2, KnownUntil: -1}
 		c := leaks.Follow(history, marks)
 		shuffled := slices.Clone(history) // within a build scenarios may come in any order
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

@@ -35,7 +35,7 @@ const mostSourceLinks, longestSourceLink = 100, 2000
 // #, are left out; and the template of the address that shows what lies between two commits, "" for none. Its error is
 // a *FieldError that names the line.
 func ParseSourceLinks(files, commits string) (SourceLinks, error) {
-	clean, err := CleanText(files)
+	clean, err := NormalizeLines(files)
 	var wrong *FieldError
 	if errors.As(err, &wrong) {
 		return SourceLinks{}, wrongField("sources", "%s", wrong.Message)
@@ -45,7 +45,7 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 	case s.commits == "":
 	case utf8.RuneCountInString(s.commits) > longestSourceLink:
 		return SourceLinks{}, wrongField("commits", "the address is longer than %d characters", longestSourceLink)
-	case !IsLine(s.commits) || !isTemplate(s.commits):
+	case !IsSingleLine(s.commits) || !isTemplate(s.commits):
 		return SourceLinks{},
 			wrongField("commits", "%s does not begin with https:// or http://", strings.ToValidUTF8(s.commits, "�"))
 	case !strings.Contains(s.commits, fieldBase) || !strings.Contains(s.commits, fieldHead):

@@ -10,7 +10,7 @@ import (
 func TestIsLine(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "module:app -> +app": true, "ä €": true, "a\tb": false,
 		"a\nb": false, "a\x00": false, "\xff": false, "a\u0085": false} {
-		if got := leaks.IsLine(text); got != want {
+		if got := leaks.IsSingleLine(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -21,13 +21,13 @@ func TestCleanText(t *testing.T) {
 		{"", ""}, {"a\nb\n", "a\nb\n"}, {"a\r\nb\r\n", "a\nb\n"}, {"\ufeffa\n", "a\n"}, {"\ufeff", ""}, {"a\tb", "a\tb"},
 		{"\n\n", "\n\n"}, {"a\ufeffb", "a\ufeffb"},
 	} {
-		if got, err := leaks.CleanText(test.text); err != nil || got != test.want {
+		if got, err := leaks.NormalizeLines(test.text); err != nil || got != test.want {
 			t.Errorf("%q: %q, %v; want %q", test.text, got, err, test.want)
 		}
 	}
 	for text, line := range map[string]string{"a\x00": "line 1 ", "a\nb\n\xff": "line 3 ", "a\rb": "line 1 ",
 		"\r\n\x1b[0m": "line 2 "} {
-		_, err := leaks.CleanText(text)
+		_, err := leaks.NormalizeLines(text)
 		if fieldOf(t, err) != "body" || !strings.Contains(err.Error(), line) {
 			t.Errorf("%q: %v, want a word on %s", text, err, line)
 		}

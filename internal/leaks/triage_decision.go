@@ -50,8 +50,8 @@ func (w TriageDecision) Joined(part TriageDecision) TriageDecision {
 
 // MarksOn are the decision as indexes on a line of builds, which c orders among all. A fix in a build that the line
 // does not have says nothing of it.
-func (w *TriageDecision) MarksOn(line *BuildLine, c *BuildOrder) Marks {
-	m := Marks{FixedIn: -1, KnownUntil: -1, Owned: w.Assignee != ""}
+func (w *TriageDecision) MarksOn(line *BuildLine, c *BuildOrder) MarkedBuilds {
+	m := MarkedBuilds{FixedIn: -1, KnownUntil: -1, Owned: w.Assignee != ""}
 	switch w.Mark {
 	case MarkFixed:
 		if w.FixedID != nil {

@@ -84,7 +84,7 @@ func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (don
 		outcome = "given back"
 		log.Info("queue: job given back for shutdown")
 		err = n.store.ReleaseJob(after, lease)
-	case n.outdated(after, err):
+	case n.retireIfOutdated(after, err):
 		outcome = "given back"
 		log.Warn("queue: job left to a newer version", "error", err)
 		err = n.store.ReleaseJob(after, lease)

@@ -23,8 +23,8 @@ func (n *Node) Retired() error {
 	return nil
 }
 
-// outdated reports whether a job failed under a schema that this version does not know. Then it is not the job's fault.
-func (n *Node) outdated(ctx context.Context, failed error) bool {
+// retireIfOutdated reports whether a job failed under a schema that this version does not know. Then it is not the job's fault.
+func (n *Node) retireIfOutdated(ctx context.Context, failed error) bool {
 	var known *Error
 	if errors.As(failed, &known) {
 		return false // it says what is wrong with the evidence

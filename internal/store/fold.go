@@ -27,12 +27,12 @@ func (c *resultEffects) fold(ctx context.Context, left []int64) ([]int64, error)
 	var changed, from, into []int64
 	var others []leaks.ReplacedSignature
 	for _, l := range list {
-		switch to := l.Candidates[0].ID; l.Fold(leaves) {
-		case leaks.FoldPlain:
+		switch to := l.Candidates[0].ID; l.Action(leaves) {
+		case leaks.MergeAlone:
 			from, into, changed = append(from, l.ID), append(into, to), append(changed, l.ID, to)
-		case leaks.FoldJoined:
+		case leaks.MergeWithParts:
 			others = append(others, l)
-		case leaks.FoldNothing:
+		case leaks.KeepAsIs:
 		}
 	}
 	if err := c.foldPlain(ctx, from, into); err != nil {

@@ -17,7 +17,7 @@ import (
 type Signature struct {
 	Identity
 	leaks.Triage
-	Spread
+	SeenBuilds
 	Latest leaks.Figure // of the newest build that has it
 	// Measured is the scenario that Latest was measured in; "" where no run shows it any more.
 	Measured string
@@ -41,8 +41,8 @@ type Identity struct {
 	Provisional bool
 }
 
-// A Spread says where a signature was seen. Builds are named; "" is none.
-type Spread struct {
+// A SeenBuilds says where a signature was seen. Builds are named; "" is none.
+type SeenBuilds struct {
 	Worst       string // the gravest class that any run gave it
 	FirstBad    string // the first build in which it leaked or grew
 	LastClean   string // the last build before FirstBad that exercised it, in the same scenario, and where it did not; "" for none
@@ -98,14 +98,14 @@ var signatureColumns = `s.id, s.text, s.kind, s.title, s.blame, s.frames, s.fine
 // signatureRow is signatureColumns.
 type signatureRow struct {
 	Identity
-	Spread
+	SeenBuilds
 	triageRow
 	figureRow
 	Measured string
 }
 
 func (r *signatureRow) signature() Signature {
-	return Signature{Identity: r.Identity, Triage: r.triage(), Spread: r.Spread, Latest: r.figure(), Measured: r.Measured}
+	return Signature{Identity: r.Identity, Triage: r.triage(), SeenBuilds: r.SeenBuilds, Latest: r.figure(), Measured: r.Measured}
 }
 
 // FindSignature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that

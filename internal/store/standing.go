@@ -41,7 +41,7 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCou
 	for _, r := range rows {
 		switch isOpen := slices.Contains(leaks.OpenStates, r.State); {
 		case r.Leaks && isOpen:
-			open = append(open, leaks.OpenLeak{Signature: r.Name, State: r.State, Older: r.Older})
+			open = append(open, leaks.OpenLeak{Signature: r.Name, State: r.State, NotInNewest: r.Older})
 			if r.Build != nil && !slices.Contains(builds, *r.Build) {
 				builds = append(builds, *r.Build)
 			}
@@ -64,6 +64,6 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCou
 	for state, n := range closed {
 		standing.Leaks[state] = n
 	}
-	standing.Grows = grows
+	standing.OnlyGrowing = grows
 	return standing, nil
 }

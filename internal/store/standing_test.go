@@ -55,7 +55,7 @@ func TestStandingOfTheNewestResult(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 	older := func() int {
 		t.Helper()
-		return must[leaks.OpenLeakCounts](t)(l.now().CountLeaks(t.Context(), "demo")).Older
+		return must[leaks.OpenLeakCounts](t)(l.now().CountLeaks(t.Context(), "demo")).NotInNewest
 	}
 	if n := older(); n != 0 {
 		t.Errorf("%d new leaks are of older builds than the newest", n)
@@ -85,7 +85,7 @@ func TestStandingCountsOnce(t *testing.T) {
 		for _, k := range standing.Leaks {
 			n += k
 		}
-		return n + standing.Grows
+		return n + standing.OnlyGrowing
 	}
 	if n := count(); n != 2 {
 		t.Errorf("%d count, want A and B", n)

@@ -86,7 +86,7 @@ func (h *histories) firstOn(line *leaks.BuildLine) map[int64]int {
 }
 
 // marksOn is what the state of a signature follows from beside its runs, on a line.
-func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.Marks {
+func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.MarkedBuilds {
 	m := s.word.MarksOn(line, h.order)
 	m.First = h.firstOn(line)
 	for _, f := range s.failed {
@@ -108,7 +108,7 @@ func (h *histories) follow(s *subject) {
 		shown[h.lines.OfBuild(s.runs[i].Build)] = true
 	}
 	s.line = h.lines.Of("")
-	s.LeakHistory = leaks.Follow(nil, leaks.Marks{FixedIn: -1, KnownUntil: -1})
+	s.LeakHistory = leaks.Follow(nil, leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1})
 	for _, line := range h.lines.All() {
 		isDefault := line.Branch == h.lines.Default
 		if !isDefault && !shown[line] {

@@ -26,7 +26,7 @@ func (a *API) baselinePost(c echo.Context) error {
 		return err
 	}
 	build := strings.TrimSpace(body.Build)
-	if build == "" || !leaks.IsLine(build) {
+	if build == "" || !leaks.IsSingleLine(build) {
 		return problem.Invalid("build", "build: name the build to pin, or to unpin")
 	}
 	ctx := c.Request().Context()

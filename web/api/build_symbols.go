@@ -42,7 +42,7 @@ func (a *API) buildSymbols(c echo.Context) error {
 	}
 	keys := make([]store.SymbolKey, len(body.Files))
 	for i, f := range body.Files {
-		if f.Name == "" || f.Key == "" || !leaks.IsLine(f.Name) || !leaks.IsLine(f.Key) {
+		if f.Name == "" || f.Key == "" || !leaks.IsSingleLine(f.Name) || !leaks.IsSingleLine(f.Key) {
 			return &leaks.FieldError{Field: "files", Message: fmt.Sprintf("row %d needs a name and a key, each on one line", i+1)}
 		}
 		keys[i] = store.SymbolKey(f)

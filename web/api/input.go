@@ -28,7 +28,7 @@ const (
 // pathText is a part of the address that names something. What no name can be names nothing.
 func pathText(c echo.Context, name string) (string, error) {
 	text, err := url.PathUnescape(c.Param(name))
-	if err != nil || text == "" || !leaks.IsLine(text) {
+	if err != nil || text == "" || !leaks.IsSingleLine(text) {
 		return "", store.ErrNotFound
 	}
 	return text, nil
@@ -64,7 +64,7 @@ func readText(c echo.Context, limit int64) (string, error) {
 	case err != nil:
 		return "", problem.New(http.StatusBadRequest, problem.CodeBroken, "the body did not come whole")
 	}
-	return leaks.CleanText(string(text))
+	return leaks.NormalizeLines(string(text))
 }
 
 // ifMatch is the version that If-Match names, −1 for any: a change is then made whatever others did meanwhile.
@@ -123,7 +123,7 @@ func oneOf(c echo.Context, name string, words ...string) (string, error) {
 // textParam is a text of the query that is looked for, or names something.
 func textParam(c echo.Context, name string) (string, error) {
 	text := strings.TrimSpace(c.QueryParam(name))
-	if utf8.RuneCountInString(text) > maxText || !leaks.IsLine(text) {
+	if utf8.RuneCountInString(text) > maxText || !leaks.IsSingleLine(text) {
 		return "", problem.Invalid(name, "%s: at most %d characters of text", name, maxText)
 	}
 	return text, nil

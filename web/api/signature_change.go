@@ -106,7 +106,7 @@ func (b *triageChange) parse() (leaks.Change, error) {
 func (b *triageChange) checkTexts(state string, isNoLeak bool) error {
 	for field, value := range map[string]*string{"reason": b.Reason, "assignee": b.Assignee, "ticket": b.Ticket,
 		"until_build": b.UntilBuild, "fixed_in": b.FixedIn} {
-		if value != nil && !leaks.IsLine(*value) {
+		if value != nil && !leaks.IsSingleLine(*value) {
 			return problem.Invalid(field, "%s: text of one line, without control characters", field)
 		}
 	}
@@ -139,7 +139,7 @@ func (a *API) signatureComment(c echo.Context) error {
 	if err := readJSON(c, &body); err != nil {
 		return err
 	}
-	comment, err := leaks.CleanText(body.Text)
+	comment, err := leaks.NormalizeLines(body.Text)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *API) signatureMerge(c echo.Context) error {
 	if err := readJSON(c, &body); err != nil {
 		return err
 	}
-	if body.Into == nil || !leaks.IsLine(*body.Into) {
+	if body.Into == nil || !leaks.IsSingleLine(*body.Into) {
 		return problem.Invalid("into", `into: name the signature that it is to be part of; "" makes it one of its own again`)
 	}
 	actor, err := actorOf(c.Request())

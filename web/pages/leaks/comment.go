@@ -16,7 +16,7 @@ func (p *pages) signatureComment(c echo.Context) error {
 	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
 		return err
 	}
-	text, err := leaks.CleanText(c.FormValue("text"))
+	text, err := leaks.NormalizeLines(c.FormValue("text"))
 	if err == nil {
 		_, err = p.store.CreateComment(c.Request().Context(), project, signature, ui.ActorOfForm(c), text)
 	}

@@ -91,7 +91,7 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 		if err != nil {
 			return err
 		}
-		if v.scenario = leaks.ComparableScenario(results); v.scenario == "" {
+		if v.scenario = leaks.DefaultComparedScenario(results); v.scenario == "" {
 			v.problem = "No run of the project has a result yet."
 			return nil
 		}

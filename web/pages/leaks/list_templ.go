@@ -1022,9 +1022,9 @@ func leakRow(t Table, s store.SignatureRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var48 string
-		templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(sinceTitle(s.Spread))
+		templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(sinceTitle(s.SeenBuilds))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 177, Col: 50}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 177, Col: 54}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 		if templ_7745c5c3_Err != nil {
@@ -1037,7 +1037,7 @@ func leakRow(t Table, s store.SignatureRow) templ.Component {
 		var templ_7745c5c3_Var49 string
 		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(ui.OrDash(s.FirstBad))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 177, Col: 76}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 177, Col: 80}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var49))
 		if templ_7745c5c3_Err != nil {
@@ -1402,7 +1402,7 @@ var heatKeys = []struct{ class, text string }{
 }
 
 // sinceTitle is the interval in which a leak came.
-func sinceTitle(s store.Spread) string {
+func sinceTitle(s store.SeenBuilds) string {
 	if s.LastClean == "" {
 		return "No older build was tested for it."
 	}

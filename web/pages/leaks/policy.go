@@ -107,7 +107,7 @@ func (p *pages) policyPost(c echo.Context) error {
 		return err
 	}
 	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
-	text, err := leaks.CleanText(c.FormValue("text"))
+	text, err := leaks.NormalizeLines(c.FormValue("text"))
 	var made leaks.Policies
 	if err == nil {
 		made, err = leaks.ParsePolicies([]byte(text))

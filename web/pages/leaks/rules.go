@@ -33,7 +33,7 @@ func (p *pages) rules(c echo.Context) error {
 			}
 		}
 	}
-	if lines, err := leaks.CleanText(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" &&
+	if lines, err := leaks.NormalizeLines(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" &&
 		len(lines) <= ui.MaxForm {
 		v.proposed = strings.Split(strings.TrimSpace(lines), "\n")
 		v.text = leaks.AppendRules(v.text, v.proposed)
@@ -111,7 +111,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 	}
 	actor := ui.ActorOfForm(c)
 	if save {
-		if v.text, err = leaks.CleanText(v.text); err == nil {
+		if v.text, err = leaks.NormalizeLines(v.text); err == nil {
 			_, _, err = p.store.CreateRules(ctx, v.project,
 				store.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
 		}
@@ -126,7 +126,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 
 // tryRules says what the rules would move.
 func tryRules(ctx context.Context, trial *leaks.RuleTrial, text string) (*leaks.RulesPreview, string, error) {
-	clean, err := leaks.CleanText(text)
+	clean, err := leaks.NormalizeLines(text)
 	if err != nil {
 		return nil, text, err
 	}
@@ -173,7 +173,7 @@ func (p *pages) rulesImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err = leaks.CleanText(text)
+	text, err = leaks.NormalizeLines(text)
 	if err != nil {
 		return p.rulesAgain(c, v, err)
 	}

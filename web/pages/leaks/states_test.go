@@ -39,7 +39,7 @@ func TestGrowthIsOfItsRun(t *testing.T) {
 		"runs are gone": {leaks.StateFixed, fast, "", nil, "flat ▲ +1.91 MB/hour its runs were deleted"},
 	} {
 		s := &store.SignatureRow{Signature: store.Signature{
-			Triage: leaks.Triage{State: test.state}, Spread: store.Spread{LastSeen: "4812"},
+			Triage: leaks.Triage{State: test.state}, SeenBuilds: store.SeenBuilds{LastSeen: "4812"},
 			Latest: test.latest, Measured: test.measured, States: test.states,
 		}}
 		growth := growthOf(s)

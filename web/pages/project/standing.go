@@ -28,7 +28,7 @@ type standing struct {
 	open      domain.OpenLeakCounts
 	gravest   *store.Finding       // of all cells; nil where nothing leaks or grows that is not tolerated
 	of        *domain.CoverageCell // whose that is
-	spread    store.Spread         // of it
+	spread    store.SeenBuilds     // of it
 	commits   templ.SafeURL        // what lies in it; "" where nobody says
 }
 
@@ -59,7 +59,7 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 		if err != nil {
 			return nil, err
 		}
-		s.spread = worst.Spread
+		s.spread = worst.SeenBuilds
 		links, err := v.FindSourceLinks(ctx, project)
 		if err != nil {
 			return nil, err
