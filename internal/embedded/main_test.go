@@ -58,7 +58,7 @@ var unsafeButFast = map[string]string{"fsync": "off"}
 // stateDir is a directory that the server's account can enter, which t.TempDir is not.
 func stateDir(t *testing.T) string {
 	t.Helper()
-	dir, err := tmpfs.Make()
+	dir, err := tmpfs.MakeInMemoryOrOnDisk()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ var prepared string
 func preparedDir(t *testing.T) string {
 	t.Helper()
 	if prepared == "" {
-		dir, err := tmpfs.Make() // other tests use it
+		dir, err := tmpfs.MakeInMemoryOrOnDisk() // other tests use it
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -139,7 +139,7 @@ func (s *server) launch(migrate func(ctx context.Context, url string) error) err
 	defer cancel()
 	tmpfs.Sweep()
 	var err error
-	if s.dir, err = tmpfs.Make(); err != nil {
+	if s.dir, err = tmpfs.MakeInMemoryOrOnDisk(); err != nil {
 		return fmt.Errorf("testdb: %w", err)
 	}
 	if err = s.makeSockets(); err != nil {

@@ -16,7 +16,7 @@ func TestOtherPagesInBrowser(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	b.Do(cdp.Navigate(s.URL + "/"))
 	b.CheckAccessibility("no project")
-	b.Keep("welcome")
+	b.SaveScreenshot("welcome")
 	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.Shop, 1))
 	refused := pagestest.DefaultTarget
 	refused.Build = "4813"

@@ -12,9 +12,9 @@ import (
 // prefix starts the names of directories; the number of their process follows.
 const prefix = "heapdrift-testdb-"
 
-// Make makes a directory that the account of a server may enter. Its folder postgres is for the cluster: where a
+// MakeInMemoryOrOnDisk makes a directory that the account of a server may enter. Its folder postgres is for the cluster: where a
 // process holds the lock of that, Sweep leaves the directory alone.
-func Make() (string, error) {
+func MakeInMemoryOrOnDisk() (string, error) {
 	dir, err := os.MkdirTemp(parent(), prefix+strconv.Itoa(os.Getpid())+"-")
 	if err == nil {
 		err = os.Chmod(dir, 0o755) // the server may run as another account

@@ -189,7 +189,7 @@ func TestUndecidedIsNotClean(t *testing.T) {
 	few := pagestest.DefaultTarget
 	few.Build = "4814"
 	calm := slices.Clone(pagestest.Shop)
-	calm[0].Blocks = pagestest.Always(140)
+	calm[0].Blocks = pagestest.ConstantBlocks(140)
 	pagestest.AddRun(t, s.Store, few, pagestest.CapturesOf(calm, 3))
 	page := s.Page("/projects/shopd?q=AppendLine")
 	pagestest.Has(t, page, "<title>4811: clean, stable</title>", "<title>4814: seen, inconclusive</title>")

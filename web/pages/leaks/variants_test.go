@@ -22,8 +22,8 @@ func receipts() []pagestest.Sample {
 	at[len(pagestest.NewFrames)+1] = reprint
 	through = slices.Insert(through, len(pagestest.NewFrames), push)
 	at[len(pagestest.NewFrames)+1] = reprint
-	return append(all, pagestest.Sample{Heap: 0, Size: 384, Stack: at, Blocks: pagestest.Rising(10, 60)},
-		pagestest.Sample{Heap: 0, Size: 384, Stack: through, Blocks: pagestest.Rising(5, 20)})
+	return append(all, pagestest.Sample{Heap: 0, Size: 384, Stack: at, Blocks: pagestest.RisingBlocks(10, 60)},
+		pagestest.Sample{Heap: 0, Size: 384, Stack: through, Blocks: pagestest.RisingBlocks(5, 20)})
 }
 
 // The page of a leak shows its stacks: the one that grows most is open, with lines, and for each the page says what it
@@ -69,7 +69,7 @@ func TestManyStacksOfALeak(t *testing.T) {
 		many = append(many, pagestest.Sample{Heap: 0, Size: 384,
 			Stack: slices.Insert(stack, len(pagestest.NewFrames),
 				fmt.Sprintf("shopd!std::_Uninitialized_copy%dx<Line>+0x10", i)),
-			Blocks: pagestest.Rising(5, int64(300-i))})
+			Blocks: pagestest.RisingBlocks(5, int64(300-i))})
 	}
 	pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(many, 6))
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
@@ -89,7 +89,7 @@ func TestManyStacksOfALeak(t *testing.T) {
 func traced() pagestest.TracedProcess {
 	return pagestest.TracedProcess{Name: "shopd.exe", End: 60 * pagestest.Second, Heaps: 1,
 		Sites: []pagestest.AllocationSite{{Kind: allocations.KindHeap, Heap: 0, Stack: pagestest.Shop[0].Stack,
-			Lives: pagestest.Every(pagestest.Millisecond, 59*pagestest.Second, 10*pagestest.Millisecond, 0, 384)}}}
+			Lives: pagestest.RegularLives(pagestest.Millisecond, 59*pagestest.Second, 10*pagestest.Millisecond, 0, 384)}}}
 }
 
 // dumped is the shop as a full dump has it, in which nothing points to the lines of receipts.

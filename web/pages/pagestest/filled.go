@@ -77,7 +77,7 @@ func OpenHistory(t testing.TB) (*Server, []int64) {
 	t.Helper()
 	return openFilled(t, "history", func(s *store.Store) (runs []int64) {
 		calm, fixed := slices.Clone(Shop), slices.Clone(Shop)
-		calm[0].Blocks, fixed[1].Blocks = Always(140), Always(140)
+		calm[0].Blocks, fixed[1].Blocks = ConstantBlocks(140), ConstantBlocks(140)
 		for i, samples := range [][]Sample{calm, Shop, fixed} {
 			to := DefaultTarget
 			to.Build = fmt.Sprint(4811 + i)

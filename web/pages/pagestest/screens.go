@@ -68,14 +68,14 @@ func (b *Tab) OnScreens(name string, more ...func()) {
 	for _, s := range screens {
 		what := fmt.Sprintf("%s-%d-%s", name, s.width, s.theme)
 		b.Do(cdp.EmulateViewport(s.width, s.height))
-		b.Turn(s.theme)
+		b.SetTheme(s.theme)
 		s.check(b, what)
-		b.Fits(what)
+		b.CheckFitsWidth(what)
 		b.uncut(what)
 		for _, holds := range more {
 			holds()
 		}
-		b.Keep(what)
+		b.SaveScreenshot(what)
 	}
 	b.Do(cdp.EmulateViewport(screens[0].width, screens[0].height))
 }
@@ -111,14 +111,14 @@ func (b *Tab) axe(what, part, options string) {
 	}
 }
 
-// Turn puts the page into a theme.
-func (b *Tab) Turn(theme string) {
+// SetTheme puts the page into a theme.
+func (b *Tab) SetTheme(theme string) {
 	b.T.Helper()
 	b.Is(fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
 }
 
-// Fits checks that nothing makes the page wider than the window.
-func (b *Tab) Fits(what string) {
+// CheckFitsWidth checks that nothing makes the page wider than the window.
+func (b *Tab) CheckFitsWidth(what string) {
 	b.T.Helper()
 	if wide := Must[int](b.T)(cdp.Run(b.Ctx,
 		cdp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`))); wide > 0 {
@@ -126,8 +126,8 @@ func (b *Tab) Fits(what string) {
 	}
 }
 
-// Keep writes a picture of the page to HEAPDRIFT_ARTIFACTS, where that is set.
-func (b *Tab) Keep(name string) {
+// SaveScreenshot writes a picture of the page to HEAPDRIFT_ARTIFACTS, where that is set.
+func (b *Tab) SaveScreenshot(name string) {
 	b.T.Helper()
 	dir := os.Getenv("HEAPDRIFT_ARTIFACTS")
 	if dir == "" {

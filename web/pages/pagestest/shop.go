@@ -16,11 +16,11 @@ type Sample struct {
 	Blocks  func(k int) int64
 }
 
-// Always is the same number of blocks at each snapshot.
-func Always(n int64) func(int) int64 { return func(int) int64 { return n } }
+// ConstantBlocks is the same number of blocks at each snapshot.
+func ConstantBlocks(n int64) func(int) int64 { return func(int) int64 { return n } }
 
-// Rising is a number of blocks that grows by step from snapshot to snapshot.
-func Rising(start, step int64) func(int) int64 {
+// RisingBlocks is a number of blocks that grows by step from snapshot to snapshot.
+func RisingBlocks(start, step int64) func(int) int64 {
 	return func(k int) int64 { return start + step*int64(k) }
 }
 
@@ -53,30 +53,30 @@ func Join(parts ...[]string) (all []string) {
 var Shop = []Sample{
 	{0, 384, Join(NewFrames,
 		[]string{`shopd!Shop::Orders::Receipts::Receipt::AppendLine+0xc4@c:\src\shopd\order\receipt.cpp:118`,
-			`shopd!Shop::Orders::Order::Commit+0x1d2@c:\src\shopd\order\order.cpp:207`}, RequestFrames), nil, Rising(140, 565)},
+			`shopd!Shop::Orders::Order::Commit+0x1d2@c:\src\shopd\order\order.cpp:207`}, RequestFrames), nil, RisingBlocks(140, 565)},
 	{0, 104, Join(allocate, []string{"ucrtbase!_wcsdup+0x20", `audit!AuditLog::Note+0x3b@c:\src\audit\audit_log.cpp:29`,
-		`shopd!Shop::Orders::Order::Commit+0x210@c:\src\shopd\order\order.cpp:213`}, RequestFrames), nil, Rising(140, 565)},
+		`shopd!Shop::Orders::Order::Commit+0x210@c:\src\shopd\order\order.cpp:213`}, RequestFrames), nil, RisingBlocks(140, 565)},
 	{0, 2304, Join(NewFrames, []string{`shopd!SearchIndex::Rebuild+0x166@c:\src\shopd\search\search_index.cpp:74`,
-		`shopd!Scheduler::Tick+0x5d@c:\src\shopd\scheduler.cpp:46`}, ThreadFrames), nil, Rising(3, 6)},
+		`shopd!Scheduler::Tick+0x5d@c:\src\shopd\scheduler.cpp:46`}, ThreadFrames), nil, RisingBlocks(3, 6)},
 	{0, 576,
 		Join(NewFrames, []string{`shopd!std::make_unique<Session,std::basic_string<char,std::char_traits<char>>>+0x1c`,
 			`shopd!SessionCache::Add+0x7b@c:\src\shopd\session\session_cache.cpp:58`}, RequestFrames), nil,
 		func(k int) int64 { return min(2048, 512+256*int64(k)) }},
 	{0, 16384, Join(NewFrames, []string{`shopd!Catalog::Preload+0x6e@c:\src\shopd\catalog\catalog.cpp:93`}, start), nil,
-		Always(96)},
+		ConstantBlocks(96)},
 	{1, 4096, Join(NewFrames, []string{`shopd!Net::BufferPool::Acquire+0x52@c:\src\shopd\net\buffer_pool.cpp:40`},
 		RequestFrames),
-		nil, Always(64)},
-	{0, 88, Join(NewFrames, []string{`shopd!Config::Load+0xa1@c:\src\shopd\config.cpp:37`}, start), nil, Always(412)},
+		nil, ConstantBlocks(64)},
+	{0, 88, Join(NewFrames, []string{`shopd!Config::Load+0xa1@c:\src\shopd\config.cpp:37`}, start), nil, ConstantBlocks(412)},
 	{0, 48, Join(allocate, []string{`shopd!Log::Rotate+0x44@c:\src\shopd\log.cpp:71`}, start), nil,
 		func(k int) int64 { return 70 - 7*int64(k/2) }},
 	{0, 32, Join(NewFrames, []string{"shopd!std::_Tree<std::pair<int const ,std::basic_string<char>>>::_Insert+0x29",
-		"shopd!Metrics::`anonymous namespace'::Register+0x17@c:\\src\\shopd\\metrics.cpp:22"}, start), nil, Always(188)},
-	{1, 24, Join(allocate, []string{"plugin+0x2a40", "plugin+0x1177"}, ThreadFrames), nil, Rising(9, 20)},
-	{0, 16, Join(allocate, []string{"shopd!" + Hostile + "+0x1"}, ThreadFrames), nil, Always(5)},
+		"shopd!Metrics::`anonymous namespace'::Register+0x17@c:\\src\\shopd\\metrics.cpp:22"}, start), nil, ConstantBlocks(188)},
+	{1, 24, Join(allocate, []string{"plugin+0x2a40", "plugin+0x1177"}, ThreadFrames), nil, RisingBlocks(9, 20)},
+	{0, 16, Join(allocate, []string{"shopd!" + Hostile + "+0x1"}, ThreadFrames), nil, ConstantBlocks(5)},
 	{0, 64, Join(NewFrames, []string{`shopd!Xml::Node::Clone+0x10@c:\src\shopd\xml.cpp:9`}, ThreadFrames),
-		[][]string{Join(NewFrames, []string{`shopd!Json::Node::Clone+0x12@c:\src\shopd\json.cpp:11`}, ThreadFrames)}, Rising(20, 1)},
-	{0, 40, nil, nil, Always(33)},
+		[][]string{Join(NewFrames, []string{`shopd!Json::Node::Clone+0x12@c:\src\shopd\json.cpp:11`}, ThreadFrames)}, RisingBlocks(20, 1)},
+	{0, 40, nil, nil, ConstantBlocks(33)},
 }
 
 // ShopAnd is the shop with n sites more.
@@ -84,7 +84,7 @@ func ShopAnd(n int) []Sample {
 	list := append([]Sample{}, Shop...)
 	for i := range n {
 		name := fmt.Sprintf("gen!Space%d::Class%d::Function%d+0x1@gen.cpp:%d", i%5, i%30, i, i)
-		list = append(list, Sample{0, 8, Join(NewFrames, []string{name}, start), nil, Rising(int64(i), int64(i%7))})
+		list = append(list, Sample{0, 8, Join(NewFrames, []string{name}, start), nil, RisingBlocks(int64(i), int64(i%7))})
 	}
 	return list
 }

@@ -41,8 +41,8 @@ type TracedProcess struct {
 	Warnings []capture.Warning
 }
 
-// Every makes lives at regular times, each of a length; 0 is until the end.
-func Every(from, to, step, length int64, size uint64) (list []Life) {
+// RegularLives makes lives at regular times, each of a length; 0 is until the end.
+func RegularLives(from, to, step, length int64, size uint64) (list []Life) {
 	for at := from; at < to; at += step {
 		l := Life{From: at, Size: size}
 		if length > 0 {

@@ -18,14 +18,14 @@ func TestProjectInBrowser(t *testing.T) {
 	b.See(`getComputedStyle(document.querySelector(".bulk")).display === "none"`)
 	b.Do(pagestest.Press("#leaks tbody tr:nth-child(1) .check"), pagestest.Press("#leaks tbody tr:nth-child(2) .check"))
 	b.See(`getComputedStyle(document.querySelector(".bulk")).display === "flex"`)
-	b.Keep("project-picked")
+	b.SaveScreenshot("project-picked")
 	b.Do(pagestest.Typed(`.bulk [name="reason"]`, "by design"), pagestest.Press(`//button[text()="Mark as known"]`))
 	b.See(`document.querySelectorAll("#leaks .s-known").length === 2`)
 	b.Do(cdp.KeyEvent("k", cdp.KeyModifiers(2)))
 	b.See(`document.getElementById("palette").open`)
 	b.Do(cdp.KeyEvent("appendline"))
 	b.See(`document.querySelectorAll("#found a").length > 0`)
-	b.Keep("palette")
+	b.SaveScreenshot("palette")
 	b.Do(cdp.KeyEvent(kb.ArrowDown))
 	// An answer that comes now does not take the arrows from where they are.
 	b.Is(`document.getElementById("found").dataset.before = "",

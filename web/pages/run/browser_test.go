@@ -17,14 +17,14 @@ func TestRunPageInBrowser(t *testing.T) {
 	run := pagestest.AddRun(t, s.Store, pagestest.DefaultTarget, pagestest.CapturesOf(pagestest.ShopAnd(300), 11))
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites", s.URL, run)))
 	b.CheckAccessibility("light")
-	b.Keep("run-light")
+	b.SaveScreenshot("run-light")
 
 	// A row opens in place, appears in the address, and closes again.
 	b.Do(pagestest.Press("#s0 .who"))
 	b.See(`document.querySelector("#d0 .blame")?.innerText.includes("AppendLine") && location.search === "?view=sites&open=0"`)
 	b.See(`document.querySelector("#s0 [aria-expanded]").getAttribute("aria-expanded") === "true"`)
 	b.CheckAccessibility("light, a row open")
-	b.Keep("run-light-open")
+	b.SaveScreenshot("run-light-open")
 	b.Do(pagestest.Press("#d0 .umdh summary"))
 	b.See(`document.querySelector("#umdh-0").innerText.includes("BackTrace2001\tallocations")`)
 	b.Do(pagestest.Press("#s0 .k-bytes"))
@@ -57,12 +57,12 @@ func TestRunPageInBrowser(t *testing.T) {
 		cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.URL, run)))
 	b.See(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 25)"`)
 	b.CheckColours("dark")
-	b.Keep("run-dark")
+	b.SaveScreenshot("run-dark")
 
 	b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?view=sites&open=0", s.URL, run)))
 	b.CheckAccessibility("narrow, dark")
-	b.Fits("narrow")
-	b.Keep("run-390")
+	b.CheckFitsWidth("narrow")
+	b.SaveScreenshot("run-390")
 	b.Do(pagestest.Press("details.menu.only-narrow summary"),
 		pagestest.Press("details.menu.only-narrow [data-theme-toggle]"))
 	b.See(`document.documentElement.dataset.theme === "light"`)
@@ -80,7 +80,7 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.See(`document.querySelector("progress").value === 64 && document.querySelector(".stages .now").innerText === "reading"`)
-	b.Keep("stages")
+	b.SaveScreenshot("stages")
 	c := pagestest.CapturesOf(pagestest.Shop, 1)[0]
 	if err := s.Store.CreateCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)

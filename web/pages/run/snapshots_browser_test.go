@@ -66,7 +66,7 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.See(`location.search === "?since=2" && document.querySelector("#choices").innerText.includes("2 to 6 of 6") && document.querySelector("#window-length").textContent === "5 snapshots"`)
 	b.See(`document.querySelector("#since").selectedIndex === 1 && document.querySelector(".edge[data-end=from]").getAttribute("aria-valuetext") === "snapshot 2"`)
 	b.CheckAccessibility("without the first")
-	b.Keep("run-snapshots-1440")
+	b.SaveScreenshot("run-snapshots-1440")
 	b.Do(pagestest.Focused(".edge[data-end=from]"), cdp.KeyEvent(kb.End))
 	b.See(`location.search === "?since=6" && document.querySelector("#window-length").textContent === "1 snapshot"`)
 	b.Do(pagestest.Focused(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
@@ -99,8 +99,8 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2", s.URL, run)))
 	b.See(`document.querySelector(".edge[role=slider]")`)
 	b.CheckNarrowScreen("at 390")
-	b.Fits("at 390")
-	b.Keep("run-snapshots-390")
+	b.CheckFitsWidth("at 390")
+	b.SaveScreenshot("run-snapshots-390")
 }
 
 // Snapshots that lie nearer to each other than the chart can show stay apart: what the address chooses is what the

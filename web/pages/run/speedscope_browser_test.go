@@ -39,7 +39,7 @@ func TestSpeedscopeOpensOurs(t *testing.T) {
 	b.Do(cdp.EmulateViewport(1440, 900),
 		cdp.Navigate(reader.URL+"/index.html#profileURL="+reader.URL+"/profile.json&view=sandwich"))
 	b.See(`document.body.innerText.includes("shopd!Shop::Orders::Receipts::Receipt::AppendLine")`)
-	b.Keep("speedscope")
+	b.SaveScreenshot("speedscope")
 	// 5 × 565 receipts of 384 B are 1,084,800 B: 1.03 MB.
 	b.See(`[...document.querySelectorAll("tr")].some(row => row.innerText.includes("Receipt::AppendLine") && row.innerText.includes("1.03 MB"))`)
 }

@@ -29,7 +29,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	url := fmt.Sprintf("%s/runs/%d?view=sites", s.URL, run)
 	b.Do(cdp.Navigate(url))
 	b.CheckAccessibility("light")
-	b.Keep("trace-light")
+	b.SaveScreenshot("trace-light")
 
 	// The pointer shows the values of the chart.
 	b.Is(`(() => {
@@ -52,7 +52,7 @@ func TestTracePageInBrowser(t *testing.T) {
 	b.Do(pagestest.Press("tr[data-row] .who"))
 	b.See(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&view=sites&open=0"`)
 	b.CheckAccessibility("a window, a row open")
-	b.Keep("trace-window-light")
+	b.SaveScreenshot("trace-window-light")
 	b.Do(cdp.Reload())
 	b.See(virtual + ` && document.querySelector("tr.detail .why.traced")`)
 	b.See(`document.querySelector("#from").value === "20" && document.querySelector("[data-end=to]").getAttribute("aria-valuenow") === "29"`)
@@ -126,25 +126,25 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	to.Run = "2"
 	many := fmt.Sprintf("%s/runs/%d", s.URL, pagestest.AddTrace(t, s, to, crowded))
 	b.Do(cdp.Navigate(url + "?from=0&to=57.4&view=sites&open=0"))
-	b.Turn("dark")
+	b.SetTheme("dark")
 	b.CheckColours("dark")
-	b.Keep("trace-window-dark")
+	b.SaveScreenshot("trace-window-dark")
 	b.Do(cdp.Navigate(many))
 	b.CheckAccessibility("40 heaps")
-	b.Keep("trace-40-heaps")
-	b.Turn("dark")
+	b.SaveScreenshot("trace-40-heaps")
+	b.SetTheme("dark")
 	b.CheckColours("40 heaps, dark")
 	b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(url+"?from=20&to=29"))
 	b.CheckNarrowScreen("narrow")
-	b.Fits("narrow")
-	b.Keep("trace-390")
+	b.CheckFitsWidth("narrow")
+	b.SaveScreenshot("trace-390")
 	b.Do(cdp.Navigate(many + "?view=sites&open=3"))
 	b.CheckAccessibility("narrow, 40 heaps")
-	b.Fits("narrow, 40 heaps")
+	b.CheckFitsWidth("narrow, 40 heaps")
 	to.Run = "3"
 	b.Do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.URL,
 		pagestest.AddTrace(t, s, to, pagestest.TracedProcess{Name: strings.Repeat("W", 250), End: pagestest.Second, Heaps: 1,
 			Sites: []pagestest.AllocationSite{{Kind: allocations.KindHeap, Heap: 0,
 				Lives: []pagestest.Life{{From: 1, Size: 16}}}}}))))
-	b.Fits("a long name")
+	b.CheckFitsWidth("a long name")
 }

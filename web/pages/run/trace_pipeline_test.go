@@ -99,12 +99,12 @@ func TestLabTraceInBrowser(t *testing.T) {
 	b.Do(cdp.Navigate(s.URL + "/runs/1?view=sites"))
 	b.CheckAccessibility("lab trace")
 	b.See(`document.querySelector("#totals").innerText.includes("126 MB")`)
-	b.Keep("lab-b")
+	b.SaveScreenshot("lab-b")
 	// 10 MB more in the middle.
 	b.Is(dragged(14.0/31, 16.0/31))
 	b.See(`document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+10.0 MB")`)
 	b.See(`document.querySelector("tr[data-row] .k-growth").innerText === "▲ +10.0 MB"`)
-	b.Keep("lab-b-window")
+	b.SaveScreenshot("lab-b-window")
 	// Four spikes of 10 MB, and nothing of them left.
 	b.Do(cdp.Navigate(s.URL + "/runs/1?view=sites&from=18&to=30&sort=transient&kind=virtual"))
 	b.See(`["= 0 B", "= 0", "0 B", "40.0 MB", "4", "40.0 MB"].every((v, i) => document.querySelectorAll("tr[data-row]:first-of-type .num")[i].innerText === v)`)
@@ -116,8 +116,8 @@ func TestLabTraceInBrowser(t *testing.T) {
 	b.See(`document.querySelector(".rt tr[data-row] .k-aifi").innerText === "40.0 MB" && document.querySelector(".rt tr[data-row] .k-aifi").title.endsWith("in 4 allocations")`)
 	b.Do(cdp.Navigate(s.URL + "/runs/1?from=10&to=20&kind=heap"))
 	b.See(`document.querySelector(".rt tr[data-row]").innerText.includes("leak") && document.querySelector(".rt tr[data-row] .k-growth span").title === "+12,760 B in +319 blocks"`)
-	b.Keep("lab-b-ranked")
+	b.SaveScreenshot("lab-b-ranked")
 	b.Do(cdp.Navigate(s.URL + "/runs/1?view=lifetimes&from=14&to=16&kind=virtual"))
 	b.See(`[...document.querySelectorAll(".allocations tbody tr")].some(r => r.querySelectorAll(".num")[2].innerText === "10,485,760 B")`)
-	b.Keep("lab-b-lifetimes")
+	b.SaveScreenshot("lab-b-lifetimes")
 }

@@ -128,7 +128,7 @@ func TestTraceOpensBeforeExitOfOlderMemory(t *testing.T) {
 	for i := range 2001 {
 		p.Sites = append(p.Sites, pagestest.AllocationSite{Kind: allocations.KindHeap, Heap: 0,
 			Stack: pagestest.Join(heapAllocate, []string{fmt.Sprintf("memtest!Filler%d+0x10", i)}, background),
-			Lives: pagestest.Every(20*pagestest.Second, 21*pagestest.Second, 2*pagestest.Second, pagestest.Second, 64)})
+			Lives: pagestest.RegularLives(20*pagestest.Second, 21*pagestest.Second, 2*pagestest.Second, pagestest.Second, 64)})
 	}
 	p.Sites = append(p.Sites, pagestest.AllocationSite{Kind: allocations.KindHeap, Heap: 0,
 		Stack: pagestest.Join(heapAllocate, []string{"memtest!Before+0x10"}, background),

@@ -19,8 +19,8 @@ func TestViewsInBrowser(t *testing.T) {
 	b.See(`document.querySelector(".rt tr.open .fn").innerText === "AppendLine" && document.querySelector(".rt tr.detail .blame")?.innerText.includes("AppendLine")`)
 	b.See(`document.querySelectorAll(".rt tr[data-row]").length === 50`)
 	b.CheckAccessibility("ranked")
-	b.Fits("ranked")
-	b.Keep("run-ranked-1440")
+	b.CheckFitsWidth("ranked")
+	b.SaveScreenshot("run-ranked-1440")
 	b.Do(pagestest.Press(".rt tr:not(.open)[data-row] .name"))
 	b.See(`location.search.startsWith("?open=sig1") && document.querySelectorAll(".rt tr.detail").length === 1 && location.search.includes(document.querySelector(".rt tr.open").id.replaceAll(":", "%3A"))`)
 	b.Do(pagestest.Press(".rt tr.open .name"))
@@ -39,15 +39,15 @@ func TestViewsInBrowser(t *testing.T) {
 		b.Do(cdp.Navigate(page + "?q=Function29&view=" + view))
 		b.See(fmt.Sprintf(`document.querySelector(".views [aria-current]").innerText.toLowerCase() === %q && document.querySelector("#views table tbody tr")`, view))
 		b.CheckAccessibility(view)
-		b.Fits(view)
-		b.Keep("run-" + view)
+		b.CheckFitsWidth(view)
+		b.SaveScreenshot("run-" + view)
 	}
 	// From a function the reader goes to its callers, and back to all functions.
 	b.Do(cdp.Navigate(page+"?view=calls"), pagestest.Press(`//table[1]/tbody/tr/td/a[contains(., "AppendLine")]`))
 	b.See(`document.querySelectorAll(".butterfly table").length === 2 && document.querySelector("#choices").innerText.includes("AppendLine")`)
 	b.CheckAccessibility("butterfly")
-	b.Fits("butterfly")
-	b.Keep("run-butterfly")
+	b.CheckFitsWidth("butterfly")
+	b.SaveScreenshot("run-butterfly")
 	b.Do(pagestest.Press(`.butterfly [aria-label="Called by"] tbody a`))
 	b.See(`document.querySelector("#view .note strong").innerText !== "" && !document.querySelector("#view .note strong").innerText.includes("AppendLine")`)
 	b.Do(pagestest.Press(`//p[@class="note"]/a[text()="Show all functions"]`))
@@ -55,14 +55,14 @@ func TestViewsInBrowser(t *testing.T) {
 	b.Do(cdp.Navigate(page + "?view=flame"))
 	b.See(`document.querySelector(".flame.ready") && document.querySelectorAll(".flame-tree tbody tr").length > 2`)
 	b.CheckAccessibility("flame")
-	b.Keep("run-flame-1440")
+	b.SaveScreenshot("run-flame-1440")
 	for width, check := range map[int64]func(*pagestest.Tab, string){1024: (*pagestest.Tab).CheckWidthRules,
 		390: (*pagestest.Tab).CheckNarrowScreen} {
 		b.Do(cdp.EmulateViewport(width, 844), cdp.Navigate(page))
 		b.See(`document.querySelector(".rt tr.detail")`)
 		check(b, fmt.Sprintf("ranked at %d", width))
-		b.Fits(fmt.Sprintf("ranked at %d", width))
-		b.Keep(fmt.Sprintf("run-ranked-%d", width))
+		b.CheckFitsWidth(fmt.Sprintf("ranked at %d", width))
+		b.SaveScreenshot(fmt.Sprintf("run-ranked-%d", width))
 	}
 }
 
@@ -73,16 +73,16 @@ func TestViewsOfATraceInBrowser(t *testing.T) {
 	b.Do(cdp.EmulateViewport(1440, 900), cdp.Navigate(page))
 	b.See(`document.querySelector(".rt tr.detail .blame")`)
 	b.CheckAccessibility("ranked trace")
-	b.Keep("trace-ranked-1440")
+	b.SaveScreenshot("trace-ranked-1440")
 	for _, view := range []string{"lifetimes", "blocks", "sizes", "heaps"} {
 		b.Do(cdp.Navigate(page + "?from=20&to=40&view=" + view))
 		b.See(fmt.Sprintf(`document.querySelector(".views [aria-current]").innerText.toLowerCase() === %q && document.querySelector("#views table tbody tr")`, view))
 		b.CheckAccessibility(view)
-		b.Fits(view)
-		b.Keep("trace-" + view)
+		b.CheckFitsWidth(view)
+		b.SaveScreenshot("trace-" + view)
 	}
 	b.Do(cdp.Navigate(page + "?from=20&to=40&size=1024-&metric=transient"))
 	b.See(`document.querySelector(".rt .fn").innerText === "ManipulateTemporaryBuffer" && document.querySelector("#choices").innerText.includes("size: 1024-")`)
 	b.CheckAccessibility("transient")
-	b.Keep("trace-transient")
+	b.SaveScreenshot("trace-transient")
 }

@@ -40,7 +40,7 @@ func TestUploadInBrowser(t *testing.T) {
 	b.Do(pagestest.Press("#start"))
 	b.See(`document.querySelector("#files .file .st").textContent === "paused"`)
 	b.See(`document.querySelector("#queue-sum").textContent === "2 files, 1 taken"`)
-	b.Keep("upload-paused")
+	b.SaveScreenshot("upload-paused")
 	b.Do(pagestest.Focused("#files .file [data-act=pause]"), cdp.KeyEvent("\r")) // buttons obey the keyboard
 	b.See(`location.pathname === "/runs/1" && document.querySelector(".verdict h1").innerText.includes("0 of 2 files")`)
 	files := pagestest.Must[[]store.Evidence](t)(storetest.Now(t, s.Store).ListEvidence(t.Context(), 1))
