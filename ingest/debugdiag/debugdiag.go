@@ -1,6 +1,6 @@
-// Package debugdiag reads the analysis reports of DebugDiag, the Debug Diagnostic Tool of Windows: what LeakTrack.dll
-// saw a process allocate and not free, by module and function, and what the report says of its heaps and its address
-// space. There is no specification; the hooks below are those of DebugDiag 2.x.
+// Package debugdiag reads the analysis reports of DebugDiag, the Debug Diagnostic Tool of Windows. They list, by module
+// and function, what LeakTrack.dll saw a process allocate and not free, and describe its heaps and its address space.
+// There is no specification; the hooks below are those of DebugDiag 2.x.
 //
 // A report is a MIME document whose first text/html part is the page, or that page saved from a browser:
 //
@@ -35,8 +35,8 @@ const Kind capture.Kind = "debugdiag-report"
 // Read reads a report: one capture for each dump that it is about, in its order. A dump of whose allocations it tells
 // gives a snapshot, any other one facts. It holds one buffer of the report and what the captures hold.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when r is no report of DebugDiag's or when r
-// fails, and the context's when that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error if r is no report of DebugDiag or r fails, and
+// the context's if ctx ends. What was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -133,8 +133,8 @@ func (d *draft) blocksOf(caption, value string) {
 		Usage: capture.Usage{Count: count, Bytes: count * each}}
 }
 
-// countOf is how many blocks of one size a bar stands for, by their count or by their size in all; −1 where it says
-// neither. several says that more than one count would print so.
+// countOf is how many blocks of one size a bar stands for. value is their count or their total size; the result is −1
+// if it is neither. several says that more than one count would print as this size.
 func countOf(value string, each int64) (count int64, several bool) {
 	total, sized := parseSize(value)
 	if !sized {

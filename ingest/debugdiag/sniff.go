@@ -19,8 +19,8 @@ const hookMatches = 2
 // it as prose.
 var oldFacts = lazy(`(?i)<td[^>]*>(?:\s|&nbsp;|</?(?:b|font|p|span|strong)\b[^>]*>)*Type of Analysis Performed`)
 
-// Sniff reports whether head, the first bytes of a file, looks like a report of DebugDiag: up to 64 KiB of a MIME
-// document or of a page, however it was saved. Pages that only write about DebugDiag are refused.
+// Sniff reports whether head looks like a report of DebugDiag. head is up to the first 64 KiB of a file, a MIME
+// document or a saved page. Pages that only write about DebugDiag are refused.
 func Sniff(head []byte) bool {
 	page, err := unwrap(&source{ctx: context.Background(), r: bytes.NewReader(head)})
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// stack is the part of a function's stack that all its allocations have, as far as the samples tell: the function, and
-// outward of it the frames that the samples agree on. What lies inward of it in a sample, the allocator and LeakTrack's
-// hook, is kept where all agree on that too. The numbers are of the function, so nothing that only some samples have
-// may be in it.
+// stack is the part of a function's stack that all samples of its allocations share: the function, and the frames
+// outward of it on which the samples agree. The frames inward of it (the allocator and LeakTrack's hook) are kept if
+// all samples agree on them too. The numbers are of the function, so nothing that only some samples have may be in it.
 //
 // differ says for each sample whether the frames of the others end before its own do.
 func (f *function) stack() (frames []frame, differ bool) {

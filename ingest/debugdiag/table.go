@@ -36,8 +36,8 @@ type table struct {
 
 // An open table is one whose end was not met yet.
 //
-// A table in a cell is handed on when it ends, not when the table around it does, so that a page laid out in one table
-// is not held as a whole. Only the first of the tables side by side in a row waits for the second: they are a bar
+// A table in a cell is handed on when it ends, not when the table around it does. So a page that is laid out in one
+// table is not held as a whole. Only the first of the tables side by side in a row waits for the second: they are a bar
 // graph.
 type openTable struct {
 	table

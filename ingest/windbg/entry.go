@@ -2,8 +2,8 @@ package windbg
 
 import "bytes"
 
-// An entry is the row of a block as !heap -flt and !heap -p -a print it, all numbers hexadecimal; the sizes of the
-// block with its header and of the one before it are in units of the heap, the user's in bytes:
+// An entry is the row of a block as !heap -flt and !heap -p -a print it. All numbers are hexadecimal. Size (with the
+// header) and Prev (of the block before) are in units of the heap; UserSize is in bytes:
 //
 //	HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state
 //	  0ac49018 2ae00 0000  [00]   0ac49030    156600 - (busy VirtualAlloc)

@@ -58,8 +58,8 @@ func (l *lines) fill() {
 	l.end, l.err = true, io.ErrNoProgress
 }
 
-// next returns the next line without its end, good until the call after. closed is false for a last line that the log
-// breaks off in; ok is false when there are no more lines.
+// next returns the next line without its end, which is valid until the next call. closed is false for a last line
+// without an end. ok is false if there are no more lines.
 func (l *lines) next() (line []byte, closed, ok bool) {
 	tooLong := false
 	for from := 0; ; {

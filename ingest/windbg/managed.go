@@ -27,8 +27,8 @@ const (
 //	------------------------------
 //	GC Heap Size  0x54e06e8(88,999,656)
 //
-// Later the rows have a fourth address, the end of what is committed, and a second size; there are pinned and frozen
-// objects; with regions the small objects stand under "generation 0:", and a size of nothing is blank:
+// In later versions the rows have a fourth address, the end of what is committed, and a second size. There are pinned
+// and frozen objects. With regions, small objects stand under "generation 0:", and a size of 0 is blank:
 //
 //	7f104ad7e1a8     7f106a800028     7f106a800028     7f106a801000                    0x1000 (4096)
 //

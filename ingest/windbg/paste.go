@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A paste takes off a line what pasting has put before and around it: marks of quotation and comment, bullets, times,
-// the numbers of lines, fences and emphasis of markdown and wikis. Marks that no list knows are learned: where
-// something that only the debugger writes stands behind other text, that text is taken off the lines that begin alike.
+// A paste removes what pasting has added around a line: marks of quotation and comment, bullets, times, line numbers,
+// fences and emphasis of markdown and wikis. It learns other marks: the text before something that only the debugger
+// writes is removed from all lines that begin with it.
 type paste struct {
 	prefix []byte // learned; nil for none
 	number int64  // of the line before, where the prefix is a number

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/plaintext"
 )
 
-// Sniff reports whether head, the first bytes of a file, looks like a log of WinDbg or text pasted from one: up to 64
-// KiB in any encoding that Read takes, pages included that quote a debugger.
+// Sniff reports whether head looks like a log of WinDbg, text pasted from one, or a page that quotes a debugger. head
+// is up to the first 64 KiB of a file, in any encoding that Read takes.
 func Sniff(head []byte) bool {
 	text, ok := sniffText(head)
 	if !ok {

@@ -160,10 +160,10 @@ func (r *reader) pid(digits string, base int) {
 	r.target.process.PID = uint32(id)
 }
 
-// event reads the ids of an event: "(1a2c.3b4c): Break instruction exception - code 80000003". They tell of the process
-// only while none is known, because events of child processes are shown, too. The process has run until then, so that
-// what was measured before is of another instant; a stop of Application Verifier breaks in as well, and its next one
-// belongs to it.
+// event reads the ids of an event: "(1a2c.3b4c): Break instruction exception - code 80000003". They name the process
+// only while none is known, because events of child processes are shown too. The process ran until the event, so what
+// was measured before is of another instant. A stop of Application Verifier is an event as well: the event that follows
+// the stop belongs to it.
 func (r *reader) event(text []byte) {
 	const longest = 20
 	end := bytes.Index(text[:min(len(text), longest)], []byte("): "))

@@ -14,12 +14,12 @@
 //	!eeheap -gc, -loader     what the .NET runtime holds, segments and regions           Memory.Managed, Notes
 //	VERIFIER STOP            what Application Verifier tells the debugger                Memory.Samples, Notes
 //
-// All other output is passed over. A log is a time line: outputs belong to one instant until a command comes again that
-// the instant has already, or until the process is let run, and each instant becomes a capture of its own. Asking for
-// one block twice makes no new instant.
+// All other output is passed over. A log is a sequence of instants. Outputs belong to one instant until one of its
+// commands is repeated or the process runs on. Each instant becomes a capture. Asking for one block twice makes no new
+// instant.
 //
-// Logs arrive cut short, quoted, commented, as pages, re-encoded and without their headers, so nothing is required:
-// marks of pasting are taken off, rows that are whole are read, and what is missing or was not understood becomes a
+// Logs arrive cut short, quoted, commented, as pages, re-encoded and without their headers, so no part is required.
+// Marks of pasting are removed and rows that are whole are read. What is missing or was not understood becomes a
 // warning of the capture.
 package windbg
 
@@ -36,8 +36,8 @@ const Kind capture.Kind = "windbg-log"
 // Read reads a log: one capture for each instant in it, in their order. It holds one buffer of the log and what the
 // captures hold, which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no output that is known or when r
-// fails, and the context's when that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error if r holds no known output or r fails, and the
+// context's if ctx ends. What was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Count prints an integer with two digits at least, as {0:0,0} does.
+// Count prints an integer with two digits at least, as the .NET format {0:0,0} does.
 func (c Culture) Count(n int64) string {
 	s := fmt.Sprintf("%02d", n)
 	for at := len(s) - 3; at > 0; at -= 3 {
@@ -42,8 +42,8 @@ func (c Culture) coloured(bytes int64) string {
 	return "<font color=" + colour + ">" + s + "</font>"
 }
 
-// Duration prints a time. The number of days is rounded to the nearest, to the even one of two; the hours are what is
-// left of the day that has begun.
+// Duration prints a time. As DebugDiag does, it rounds days half to even but prints hours modulo 24: 36 h is '2 day(s)
+// 12:00:00'.
 func Duration(d time.Duration) string {
 	days := math.RoundToEven(d.Hours() / 24)
 	clock := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours())%24, int(d.Minutes())%60, int(d.Seconds())%60)
@@ -57,7 +57,7 @@ func (c Culture) percent(x float64) string {
 	return strings.Replace(fmt.Sprintf("%.2f%%", 100*x), ".", c.Decimal, 1)
 }
 
-// anchor prints an address as a double prints itself.
+// anchor is the id of a link's target: the address as .NET prints a double, with an exponent from 1e15 on.
 func anchor(address uint64) string {
 	if f := float64(address); f >= 1e15 {
 		return strconv.FormatFloat(f, 'E', -1, 64)

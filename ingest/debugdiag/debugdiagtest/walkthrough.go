@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Walkthrough is a report of a web service whose memory grows: a driver of a third party holds 148 MB that its caller
-// has not given back, and the .NET runtime holds 8.75 MB, which is no leak. The stack is one that DebugDiag has
-// printed.
+// Walkthrough is a report of a web service whose memory grows. A driver of a third party holds 148 MB that its caller
+// has not freed. The .NET runtime holds 8.75 MB, which is no leak. The stack is one that DebugDiag has printed.
 func Walkthrough() *Report {
 	const name = "w3wp.exe__PID__3812__Date__02_21_2008__Time_04_17_33PM__203__Memory Dump.dmp"
 	stack := frames(walkthroughStack)

@@ -28,8 +28,8 @@ func DecodeHuffman(dst, src []byte) (int, error) {
 	return len(dst), nil
 }
 
-// huffman is where a decoder stands. Codes are read from little-endian words of 16 bits, the highest bit first; bytes
-// of long lengths lie between the words, at the place that the reading of words has come to.
+// huffman is the position of a decoder. Codes are read from little-endian words of 16 bits, the highest bit first.
+// Bytes of long lengths lie between the words: after the last word that was read.
 type huffman struct {
 	dst, src []byte
 	d, s     int

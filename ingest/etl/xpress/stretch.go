@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Room that the fast loop needs in front of it, so that it may read and write whole words without asking: the longest
-// item of the input (a match, half byte, byte, word and dword: 10 bytes) and flags, and 32 literals.
+// The bytes that must be left of input and output for the fast loop to read and write whole words unchecked. Enough are
+// flags, 32 literals and the longest item of the input (10 bytes: match, half byte, byte, word and dword).
 const (
 	roomIn  = 48
 	roomOut = 48

@@ -1,5 +1,5 @@
-// Package xpress decodes the two XPRESS codecs that Windows trace files compress their buffers with: plain LZ77
-// (compression format 3 of the file's first buffer) and LZ77 with Huffman codes (format 4).
+// Package xpress decodes the two XPRESS codecs that Windows trace files compress their buffers with. The first buffer
+// of the file names the codec: format 3 is plain LZ77, format 4 is LZ77 with Huffman codes.
 //
 // Source: [MS-XCA], the plain LZ77 decompression of section 2.4 and the LZ77+Huffman decompression of section 2.2.
 //
@@ -138,8 +138,8 @@ func (p *plainDecoder) long() (int, string) {
 	return length, code
 }
 
-// longer decodes a length that takes whole bytes, as both codecs write it: a byte, what it has above the least; where
-// that is 255 a word, the length itself; where that is 0 a dword. It returns where the input goes on.
+// longer decodes a length that takes whole bytes, as both codecs write it. A byte below 255 is added to least. After
+// 255, a word is the length itself; after a word of 0, a dword is. next is where the input goes on.
 func longer(src []byte, at, least int) (length, next int, code string) {
 	if at == len(src) {
 		return 0, at, CodeTruncated

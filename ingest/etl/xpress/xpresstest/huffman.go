@@ -15,8 +15,8 @@ type item struct {
 	distance, length int
 }
 
-// AppendHuffman appends src to dst as an LZ77+Huffman stream of [MS-XCA] 2.1: per 64 KiB of output a table of code
-// lengths, then words of bits with the bytes of long lengths between them.
+// AppendHuffman appends src to dst as an LZ77+Huffman stream of [MS-XCA] 2.1. Each 64 KiB of output begin with a table
+// of code lengths. Words of bits follow, with the bytes of long lengths between them.
 func (e *Encoder) AppendHuffman(dst, src []byte) []byte {
 	clear(e.heads[:])
 	for i := 0; i < len(src); {
