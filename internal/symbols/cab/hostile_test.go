@@ -149,8 +149,8 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// TestTurnedBits flips every bit of the directory, and every third of the data, of cabinets without checksums: a file
-// that is read has the length that the directory states, or reading ends with a coded error.
+// TestTurnedBits flips every bit of the directory, and every third bit of the data, of cabinets without checksums. A
+// file that is read has the length that the directory states; else reading ends with a coded error.
 func TestTurnedBits(t *testing.T) {
 	for _, method := range []cabtest.Method{cabtest.Stored, cabtest.MSZIP, cabtest.LZX} {
 		c := cabtest.Cabinet{

@@ -112,8 +112,8 @@ func (z *lzx) unpack(data []byte, size int) ([]byte, error) {
 	return z.translated(start, size), nil
 }
 
-// translated returns a frame of the window. Compressors of programs have replaced the operands of what looks like CALL
-// (E8) by where it goes to in the file, if that is in the first translate bytes, so that equal targets look equal; this
+// translated returns a frame of the window. Compressors replace the operand of what looks like CALL (E8) by the
+// position in the file that it calls, so that equal targets look equal. They do so in the first translate bytes. This
 // is undone in the copy only.
 func (z *lzx) translated(start, size int) []byte {
 	mask := len(z.window) - 1

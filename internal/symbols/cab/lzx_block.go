@@ -56,8 +56,8 @@ func (z *lzx) block() error {
 	return nil
 }
 
-// codeLengths reads code lengths as differences from the ones that are there: a tree of 20 codes with 4 bits of length
-// each; code 0 to 16 is the difference, 17 and 18 are runs of zeros, 19 is a run of one difference.
+// codeLengths reads code lengths as differences from the previous ones. First comes a tree of 20 codes, with 4 bits for
+// the length of each. Codes 0 to 16 are differences, 17 and 18 runs of zeros, 19 a run of one difference.
 func (z *lzx) codeLengths(lengths []uint8) error {
 	var pre [20]uint8
 	for i := range pre {

@@ -8,7 +8,7 @@ import (
 
 // The codes of errors. They are stable: callers tell cases apart by them.
 const (
-	CodeNotPDB      = "not-a-pdb"    // other contents
+	CodeNotPDB      = "not-a-pdb"    // the file is something else
 	CodePDB2        = "pdb-2.00"     // Visual C++ 6 or older
 	CodePortable    = "portable-pdb" // of .NET, without native code
 	CodeCabinet     = "cabinet"      // a compressed PDB of a symbol store

@@ -16,8 +16,8 @@ const (
 	leafStringID = 0x1605
 )
 
-// foreignID marks an id of another module: bits 20 to 30 are the entry in the module's imports, bits 0 to 19 the id in
-// it.
+// foreignID marks an id of another module: bits 20 to 30 are the entry in the module's imports, bits 0 to 19 are the
+// index in that entry's list of ids.
 const foreignID = 0x80000000
 
 // idNames are the names of inlined functions that were asked for, and what modules export.
@@ -25,11 +25,11 @@ type idNames struct {
 	mu      sync.Mutex
 	names   map[uint32]string
 	bytes   int                       // of names
-	exports map[int]map[uint32]uint32 // of modules: their ids to those of IPI
+	exports map[int]map[uint32]uint32 // by module: local id → id in IPI or TPI
 	entries int                       // of exports
 }
 
-// What is kept of both, so that the names of a PDB do not fill the memory.
+// Limits of the two caches. A cache that exceeds its limit is emptied.
 const (
 	idMemory  = 16 << 20
 	idEntries = 1 << 20

@@ -136,7 +136,7 @@ func (s *search) target(path, place string, remote bool) (target, why string) {
 	return native(path), ""
 }
 
-// shorten keeps a hostile pointer from filling a page.
+// shorten cuts a pointer's text to 300 bytes and redacts URLs, for messages.
 func shorten(text string) string {
 	if isURL(text) {
 		text = redacted(text)

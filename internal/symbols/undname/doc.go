@@ -10,14 +10,14 @@
 //	                       ^^^^ parameters     (P pointer, E __ptr64, B const, D char), "@" ends them
 //	                            ^ exceptions   (Z: not said)
 //
-// The grammar has no specification by its owner. The letters are those that the Clang and LLVM documentation and
-// tests list; the spelling, with its blanks and its omissions, is that of the undecorator in the C runtime of
-// Visual Studio 2019, measured on names from public PDBs. Where that undecorator is odd this package is as odd:
-// a missing end prints " ?? ", a function type without Microsoft keywords loses its parameters.
+// The grammar has no specification by its owner. The letters are those that the Clang and LLVM documentation and tests
+// list. The spelling, with its blanks and omissions, is that of the undecorator in the C runtime of Visual Studio 2019.
+// It was measured on names from public PDBs. Where that undecorator is odd, so is this package: a missing end prints "
+// ?? ", a function type without Microsoft keywords loses its parameters.
 //
-// It differs from that undecorator, on purpose, in what no compiler emits: a reference to a name or type that is not
-// there leaves the name as it is, the template parameters $D and $Q are spelled out, cli::pin_ptr has its closing
-// bracket. NoSpecialSyms and NoIdentCharCheck do what their documentation says; the measured undecorator ignores them.
+// It differs from that undecorator, on purpose, in what no compiler emits. A reference to a missing name or type leaves
+// the name as it is. The template parameters $D and $Q are spelled out. cli::pin_ptr has its closing bracket.
+// NoSpecialSyms and NoIdentCharCheck do what their documentation says; the measured undecorator ignores them.
 //
 // What compilers emit since then (char8_t, operator<=>, template<auto>) is read when CurrentGrammar is given.
 package undname

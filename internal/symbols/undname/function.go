@@ -77,8 +77,8 @@ func (d *decoder) thisWord(on bool, word string) string {
 	return " " + word
 }
 
-// callable reads what functions and pointers to them have in common behind the convention: type returned, parameters
-// and exceptions. around makes the declarator of the convention and what stands behind the name.
+// callable reads what functions and pointers to functions share after the convention: return type, parameters,
+// exceptions. around makes the declarator from the convention and the text after the name.
 func (d *decoder) callable(convention, this text, around func(convention, tail text) text) text {
 	declarator := d.hole()
 	result := d.result(declarator)

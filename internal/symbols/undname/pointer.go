@@ -80,9 +80,9 @@ func (d *decoder) cvText(c byte) text {
 	return d.lit([4]string{"", "const", "volatile", "const volatile"}[c&3])
 }
 
-// pointer reads what a pointer or reference points to. symbol is "*", "&" or "&&"; own is its own const or volatile,
-// which is printed only where nothing is declared with it. The branches are the grammar in its order: each reads on
-// from where the one before it ended.
+// pointer reads what a pointer or reference points to. symbol is "*", "&" or "&&". own is the const or volatile of the
+// pointer itself, which is printed only where nothing is declared with it. The branches are the grammar in its order:
+// each reads on from where the one before it ended.
 func (d *decoder) pointer(symbol string, own byte, around declarator) text {
 	if !d.enter() {
 		return 0

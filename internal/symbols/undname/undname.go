@@ -73,9 +73,9 @@ func (d *decoder) wholeSymbol() (text, bool) {
 // undecorator prints what it has.
 func (d *decoder) complete() bool { return !d.cut || !d.has(CurrentGrammar) }
 
-// compilerVariable tells whether a name that begins like a template's is that of a variable the compiler has made:
-// the guard of a thread-safe static ($TSS0), a temporary bound to a reference ($RT1). The measured undecorator takes
-// them for templates.
+// compilerVariable reports whether a name that begins like a template is of a variable that the compiler has made.
+// Examples are the guard of a thread-safe static ($TSS0) and a temporary bound to a reference ($RT1). The measured
+// undecorator takes them for templates.
 func (d *decoder) compilerVariable() bool {
 	rest := d.name[d.pos:]
 	return d.has(CurrentGrammar) && (strings.HasPrefix(rest, "$TSS") || strings.HasPrefix(rest, "$RT"))

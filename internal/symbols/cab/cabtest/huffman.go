@@ -33,9 +33,9 @@ func (w *bitWriter) toBytes() {
 	w.put(0, 16-w.count%16)
 }
 
-// codeLengths is a Huffman code's lengths for symbols that occur so often, of at most so many bits: where it would have
-// more, the counts are halved until they are alike enough. A code is complete, as other readers want it: a single
-// symbol gets another one beside it.
+// codeLengths is the lengths of a Huffman code for symbols that occur count times. If a length exceeds longest bits,
+// the counts are halved until none does. The code is complete, as other readers require: a single symbol gets another
+// one beside it.
 func codeLengths(count []int, longest int) []uint8 {
 	type node struct {
 		count, symbol int
