@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A ComparedRun is one run of a side of a comparison.
+// A ComparedRun is one run of a build's result.
 type ComparedRun struct {
 	ID     int64
 	Status analysis.Status
@@ -18,8 +18,8 @@ type ComparedRun struct {
 	Power    *analysis.Power // nil where its evidence could show nothing
 }
 
-// AddRun adds the facts of a run to a side. Of several runs the power of the one that would have shown the smallest
-// leak counts, as far as they count by one unit.
+// AddRun adds the facts of a run to a build's result. Of several runs with one unit, the power of the run that would
+// have shown the smallest leak counts.
 func AddRun(side *compare.BuildResult, r ComparedRun) {
 	side.Runs, side.Statuses = append(side.Runs, r.ID), append(side.Statuses, r.Status)
 	side.Trace, side.Lossy, side.Suffices = side.Trace || r.Trace, side.Lossy || r.Lossy, side.Suffices || r.Suffices
@@ -28,7 +28,7 @@ func AddRun(side *compare.BuildResult, r ComparedRun) {
 	}
 }
 
-// A ComparedFinding is a finding of a run of a side, under the leak that it is part of.
+// A ComparedFinding is a finding of a run of a build's result, under the leak that it is part of.
 type ComparedFinding struct {
 	Run  int64
 	Leak int64 // id of the signature that it is part of

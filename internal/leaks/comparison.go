@@ -27,7 +27,7 @@ type ComparisonQuery struct {
 	BaseRun, HeadRun  int64
 }
 
-// OfRun checks that a run can be one of the sides. The first run decides project and scenario where nobody did. Its
+// OfRun checks that a run can be the base or the head. The first run decides project and scenario where nobody did. Its
 // error is a *FieldError.
 func (q *ComparisonQuery) OfRun(id int64, project, scenario string) error {
 	q.Project, q.Scenario = cmp.Or(q.Project, project), cmp.Or(q.Scenario, scenario)
@@ -40,7 +40,7 @@ func (q *ComparisonQuery) OfRun(id int64, project, scenario string) error {
 	return nil
 }
 
-// A RunComparison is a comparison, and the two sides that were compared.
+// A RunComparison is a comparison, and the two results that were compared.
 type RunComparison struct {
 	Project, Scenario string
 	Base, Head        *compare.BuildResult

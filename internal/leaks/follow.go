@@ -22,7 +22,8 @@ type Sighting struct {
 // isClean reports whether the build was clean, or shows nothing of the leak although its callers ran.
 func (s *Sighting) isClean() bool { return s.Judgement == Clean || s.Absent }
 
-// MarkedBuilds are what the state follows from beside the sightings, as indexes on the line: −1 for none.
+// MarkedBuilds are the builds, beside the sightings, that the state of a leak depends on, as indexes on the line: −1
+// for none.
 type MarkedBuilds struct {
 	FixedIn    int // the team says that the fix is in this build
 	KnownUntil int // from this build on the leak is tolerated no longer

@@ -68,10 +68,10 @@ func ParseFailOn(text string) ([]FailOn, error) {
 // IsTolerated reports whether the team, or a rule of its project, has said that a finding fails no gate.
 func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown) || f.Known != "" }
 
-// PresentReason is why leaks are known that were there when a scenario was run first.
+// PresentReason is the reason stored when a team accepts the leaks of a scenario's first run.
 const PresentReason = "was there when the scenario was run first"
 
-// UnacceptedLeaks are the leaks of a side that nobody has accepted, by signature.
+// UnacceptedLeaks are the signatures of the leaks in a build's result that nobody has accepted.
 func UnacceptedLeaks(side *compare.BuildResult) []string {
 	var list []string
 	for i := range side.Findings {
@@ -87,14 +87,14 @@ func FailsGate(f *compare.Finding) bool {
 	return f != nil && f.Class.IsLeak() && f.Certain && !IsTolerated(f)
 }
 
-// provesNew reports whether the base of a new leak's row proves that the leak was not there before. Evidence that does
-// not decide proves nothing, and neither does a site that grew there, nor evidence without the symbols to tell.
+// provesNew reports whether the base build shows that a leak of the head was absent there. Evidence that does not
+// decide proves nothing, and neither does a site that grew there, nor evidence without the symbols to tell.
 func provesNew(base *compare.BuildResult, r *compare.Row) bool {
 	wasClean := r.Base == nil || r.Base.Class != analysis.ClassUnknown && !r.Base.Class.IsSuspect()
 	return base.Decides() && !r.Unknown && wasClean
 }
 
-// leaksAre counts leaks as the subject of what they are.
+// leaksAre begins a sentence: "2 leaks are".
 func leaksAre(n int) string {
 	if n == 1 {
 		return "1 leak is"
@@ -102,7 +102,7 @@ func leaksAre(n int) string {
 	return fmt.Sprintf("%d leaks are", n)
 }
 
-// leaksGrow counts leaks of which it is asked whether they grow faster.
+// leaksGrow begins a sentence: "2 leaks grow".
 func leaksGrow(n int) string {
 	if n == 1 {
 		return "1 leak grows"

@@ -57,7 +57,7 @@ type decider struct {
 	rows    map[string]*compare.Row
 	like    []likeGone      // what came in beside leaks that are gone
 	open    map[string]bool // signatures of which the base does not tell whether they are new
-	unrated int             // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
+	unrated int             // leaks of both builds whose growth cannot be compared, because the base does not decide
 	proof   CanaryProof
 	reasons []Reason
 	// undecided are counted findings that could fail the gate, and of which the evidence does not decide.

@@ -61,15 +61,15 @@ type JoinCandidate struct {
 // A ReplacementAction is what becomes of a replaced signature.
 type ReplacementAction int8
 
-// The fates of a replaced signature.
+// The actions.
 const (
-	KeepAsIs       ReplacementAction = iota // it is part of what most of it went to already
-	MergeAlone                              // it becomes part of its first candidate, and nothing else changes by that
-	MergeWithParts                          // it becomes part of the first candidate that is not part of it; words and parts go with it
+	KeepAsIs       ReplacementAction = iota // it is already part of its first candidate
+	MergeAlone                              // it becomes part of its first candidate; it has no triage and no parts that would go with it
+	MergeWithParts                          // it becomes part of the first candidate that is not part of it; triage and parts go with it
 )
 
-// Action decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each
-// other are not joined all at once.
+// Action decides what becomes of the signature. leaves reports whether another signature is replaced as well: two that
+// replace each other are not merged at once.
 func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction {
 	to := l.Candidates[0]
 	switch {

@@ -17,13 +17,13 @@ type LineBuild struct {
 	Rank      BuildRank
 }
 
-// A BuildLine is the history of a branch: the builds of its parent line up to the fork, then its own.
+// A BuildLine is the builds of a branch in their order: those of its parent line up to the fork, then its own.
 type BuildLine struct {
 	Branch   string
 	Parent   string  // branch of the parent line; "" where there is no fork
 	Fork     int64   // the last build that the line shares with its parent; 0 for none
 	Builds   []int64 // oldest first
-	OwnCount int     // how many builds at the end of Builds are of the branch itself
+	OwnCount int     // how many builds, at the end of Builds, are of the branch itself
 
 	at map[int64]int
 }
@@ -63,12 +63,13 @@ type BuildLines struct {
 // usualDefaults are the branches that are a project's default where no setting says, the likeliest first.
 var usualDefaults = []string{"main", "master", "trunk", "develop", "development"}
 
-// NewBuildLines finds the lines of builds, which may come in any order. chosen is the project's default branch; where it is
-// "" the first of the usual names is, else no branch where builds have none, else the branch of the oldest build.
+// NewBuildLines finds the lines of builds, which may come in any order. chosen is the project's default branch; where
+// it is "" the first of the usual names is, else no branch where builds have none, else the branch of the oldest build.
 //
 // A build without a branch is one of the default branch: nobody says that it is not.
 func NewBuildLines(builds []LineBuild, chosen string) *BuildLines {
-	l := &BuildLines{list: map[string]*BuildLine{}, builds: make(map[int64]*LineBuild, len(builds)), own: map[string][]*LineBuild{}}
+	l := &BuildLines{list: map[string]*BuildLine{}, builds: make(map[int64]*LineBuild, len(builds)),
+		own: map[string][]*LineBuild{}}
 	order := make([]*LineBuild, len(builds))
 	for i := range builds {
 		order[i] = &builds[i]

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a
+// An OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a
 // run found leaking is a leak until it is fixed; one that runs only found growing is none.
 type OpenLeakCounts struct {
 	Leaks       map[State]int
 	Stacks      int // signatures of leaks that are open: as many, or more where some are lost together
-	NotInNewest int // new leaks that the newest build does not show: an older one does
-	OnlyGrowing int // open signatures that are no leaks
+	NotInNewest int // new leaks that only older builds show
+	OnlyGrowing int // open signatures that grow, and that no run found leaking
 }
 
 // An OpenLeak is a signature in an open state that a run found leaking.

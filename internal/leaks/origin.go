@@ -145,10 +145,10 @@ func (u *UndecidedFinding) text() string {
 // RepeatPolicy is what a gate does with a leak for which an earlier build of the line failed.
 type RepeatPolicy string
 
-// What becomes of a leak that was reported; "" is AgainUntilOwned.
+// The policies for a leak that an earlier build failed for; "" is FailUntilOwned.
 const (
-	FailUntilOwned RepeatPolicy = "until-owned" // builds fail until it is accepted, assigned or known
-	FailUntilFixed RepeatPolicy = "always"      // builds fail until it is fixed or known
+	FailUntilOwned RepeatPolicy = "until-owned" // builds fail until it is accepted, assigned or fixed
+	FailUntilFixed RepeatPolicy = "always"      // builds fail until it is fixed or accepted
 	FailOnce       RepeatPolicy = "once"        // later builds pass, and list it
 )
 

@@ -67,8 +67,8 @@ const (
 	InBlocks Measure = "blocks"
 )
 
-// A DriftLimit bounds growth relative to a release, because growth of a few percent per build passes every comparison with
-// the previous build.
+// A DriftLimit bounds growth relative to a release, because growth of a few percent per build passes every comparison
+// with the previous build.
 type DriftLimit struct {
 	Percent float64 `json:"percent"` // how much faster than the release a build may grow in all
 	In      Measure `json:"in"`

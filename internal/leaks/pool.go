@@ -128,7 +128,7 @@ func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	for _, i := range e.pool {
 		pooled.count(p.shown(i, at, own), p.Runs[i].Build)
 	}
-	if p.Runs[at].Stretches.Sum() > 0 {
+	if p.Runs[at].PartLengths.Sum() > 0 {
 		pooled.Onset = score.OnsetOf(p.watched(e.since, at, own), p.watched(e.before, at, own), p.Runs[at].HoldingSites)
 	}
 	if o := pooled.Onset; o != nil {
@@ -246,7 +246,7 @@ func (p *Pool) mayHaveBegun(first, from, to int, since []score.RunRetention) boo
 		}
 	}
 	for i := from; i < to; i++ {
-		if p.Shown[i] == nil || p.Runs[i].Stretches.Sum() <= 0 {
+		if p.Shown[i] == nil || p.Runs[i].PartLengths.Sum() <= 0 {
 			continue
 		}
 		if o := score.OnsetOf(p.watched([]int{i}, -1, nil), before, p.Runs[i].HoldingSites); o != nil && o.Doubtful {
@@ -259,7 +259,7 @@ func (p *Pool) mayHaveBegun(first, from, to int, since []score.RunRetention) boo
 // quiet are the runs in a range that did not leak, and tell so; oldest first.
 func (p *Pool) quiet(from, to int) (list []int) {
 	for i := from; i < to; i++ {
-		if s := p.Shown[i]; p.Runs[i].Stretches.Sum() > 0 && (s == nil || s.isQuiet()) {
+		if s := p.Shown[i]; p.Runs[i].PartLengths.Sum() > 0 && (s == nil || s.isQuiet()) {
 			list = append(list, i)
 		}
 	}
@@ -289,7 +289,7 @@ func (p *Pool) shown(i, at int, own *RunRating) *RunRating {
 
 // watch is what the run at an index shows as score takes it.
 func (p *Pool) watch(i, at int, own *RunRating) score.RunRetention {
-	w := score.RunRetention{LogOdds: math.NaN(), PartLengths: p.Runs[i].Stretches}
+	w := score.RunRetention{LogOdds: math.NaN(), PartLengths: p.Runs[i].PartLengths}
 	if s := p.shown(i, at, own); s != nil {
 		w.Stayed, w.Held = s.Stayed, s.Held
 		if s.Evidence != nil {

@@ -21,7 +21,7 @@ type PoolRun struct {
 	Run          int64
 	Build        string
 	Rank         BuildRank         // of the build, on the line that is judged
-	Stretches    score.PartLengths // zero where nobody knows
+	PartLengths  score.PartLengths // zero where nobody knows
 	HoldingSites int               // sites of the run that keep memory
 }
 

@@ -76,7 +76,7 @@ func (c *poolCase) pool() *leaks.Pool {
 	for i, name := range c.runs {
 		build, _, _ := strings.Cut(name, "/")
 		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Rank: placeOfBuild(build),
-			Stretches: score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}})
+			PartLengths: score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}})
 	}
 	for _, build := range strings.Fields(c.absent) {
 		p.Absent[build] = true

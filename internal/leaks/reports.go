@@ -90,7 +90,7 @@ func digestsOf(r *analysis.Report) string {
 func poolRun(name string, at int, r *analysis.Report) PoolRun {
 	run := PoolRun{Run: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHolding(r.Findings)}
 	if r.PartLengths != nil {
-		run.Stretches = *r.PartLengths
+		run.PartLengths = *r.PartLengths
 	}
 	return run
 }
@@ -119,7 +119,8 @@ func (s shownFindings) of(f *analysis.Finding) *analysis.Finding {
 	return s[f.Outline]
 }
 
-// base is the baseline as one side: of several runs, each finding with its gravest judgement and its largest figures.
+// base is the baseline as one build's result: of several runs, each finding with its gravest judgement and its largest
+// figures.
 func (o *runReports) base() *compare.BuildResult {
 	all := &compare.BuildResult{Label: "the baseline", Build: imageOf(o.baseline[0].Report)}
 	if n := len(o.baseline); n > 1 {
@@ -148,7 +149,7 @@ func (o *runReports) base() *compare.BuildResult {
 	return all
 }
 
-// head is the run as a side, each finding judged together with what the runs of the baseline show of it.
+// head is the run as a build's result, each finding judged together with what the runs of the baseline show of it.
 func (o *runReports) head() *compare.BuildResult {
 	side := compare.ResultOf(cmp.Or(imageOf(o.Report), "run"), o.Report)
 	side.Label, side.Statuses = headLabel, []analysis.Status{o.OwnVerdict().Status}

@@ -90,7 +90,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
 	}
 }
 
-// renamed names the leak of the other side that may be this one under another name.
+// renamed names the leak of the other build that may be this one under another name.
 func renamed(row *compare.Row, c *RunComparison) string {
 	other := func(signature string) string {
 		for i := range c.Rows {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A UploadTarget says where evidence belongs.
+// An UploadTarget says where uploaded evidence belongs: project, build, scenario and run.
 type UploadTarget struct {
 	Project  string `json:"project"`
 	Build    string `json:"build"`
@@ -30,8 +30,8 @@ type UploadTarget struct {
 	Urgent bool `json:"urgent,omitempty"`
 }
 
-// UploadTargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the
-// API, and checks it. Its error is a *FieldError.
+// UploadTargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and
+// the API, and checks it. Its error is a *FieldError.
 func UploadTargetOf(field func(name string) string) (UploadTarget, error) {
 	t := UploadTarget{
 		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"),

@@ -9,13 +9,14 @@ import (
 // UnnamedActor is the actor of changes that do not say whose they are.
 const UnnamedActor = "somebody"
 
-// IsSingleLine reports whether text may stand in a line: valid, without control characters. The database takes no other.
+// IsSingleLine reports whether text is valid UTF-8 without control characters, and so without line ends. The database
+// takes no other.
 func IsSingleLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// NormalizeLines is a text of several lines with ends as files have them on this side. Its error is a *FieldError that says
-// which line is no text.
+// NormalizeLines returns a text of several lines with line ends "\n" and without a byte order mark. Its error is a
+// *FieldError that names the line that is not text.
 func NormalizeLines(text string) (string, error) {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	number := 0

@@ -185,7 +185,7 @@ func readAbsences(ctx context.Context, q db.Querier, roots []int64, scenario int
 			` and ($2 = 0 or r.scenario_id = $2)`, roots, scenario)
 	for _, r := range rows {
 		tell(r.SignatureID, &leaks.RunSighting{Build: r.BuildID, Scenario: r.ScenarioID, Absent: true,
-			Watched: score.RunRetention{LogOdds: math.NaN(), PartLengths: stretchesOf(r.StretchUnit, r.Stretches)}})
+			Watched: score.RunRetention{LogOdds: math.NaN(), PartLengths: partLengthsOf(r.StretchUnit, r.Stretches)}})
 	}
 	return err
 }

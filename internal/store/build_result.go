@@ -15,12 +15,12 @@ import (
 // FindBuildResult returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such
 // build or scenario. Where several runs show a signature, figures are the largest of them.
 func (v View) FindBuildResult(ctx context.Context, project, scenario, build string) (*compare.BuildResult, error) {
-	return v.side(ctx, runsOfBuild, project, scenario, build)
+	return v.buildResult(ctx, runsOfBuild, project, scenario, build)
 }
 
 // FindRunResult returns what one run has found, for a comparison, or ErrNotFound.
 func (v View) FindRunResult(ctx context.Context, run int64) (*compare.BuildResult, error) {
-	return v.side(ctx, runOfID, run)
+	return v.buildResult(ctx, runOfID, run)
 }
 
 // The runs of a result, as conditions.
@@ -29,19 +29,19 @@ const (
 	runOfID     = `r.id = $1`
 )
 
-// side returns what the runs that a condition chooses have found, all of one build.
-func (v View) side(ctx context.Context, which string, args ...any) (*compare.BuildResult, error) {
+// buildResult returns what the runs that a condition chooses have found, all of one build.
+func (v View) buildResult(ctx context.Context, which string, args ...any) (*compare.BuildResult, error) {
 	side, err := v.resultOf(ctx, which, args...)
 	if err != nil {
 		return nil, err
 	}
-	return side, v.fillSide(ctx, side)
+	return side, v.fillFindings(ctx, side)
 }
 
-// fillSide reads what the runs of a side have found.
-func (v View) fillSide(ctx context.Context, side *compare.BuildResult) (err error) {
+// fillFindings reads what the runs of a build's result have found.
+func (v View) fillFindings(ctx context.Context, side *compare.BuildResult) (err error) {
 	side.Findings, err = suspectsOf(ctx, db.Q(v), side.Runs)
-	return db.Wrap("findings of a side", err)
+	return db.Wrap("findings of a build", err)
 }
 
 // resultOf returns the facts about the runs that a condition chooses, or ErrNotFound.
@@ -56,7 +56,7 @@ func (v View) resultOf(ctx context.Context, which string, args ...any) (*compare
 	return side, nil
 }
 
-// readRuns reads the facts about the runs of a side.
+// readRuns reads the facts about the runs of a build's result.
 func readRuns(ctx context.Context, q db.Querier, side *compare.BuildResult, which string, args []any) error {
 	type row struct {
 		Build        string

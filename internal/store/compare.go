@@ -36,7 +36,7 @@ func (v View) FindResultsToCompare(ctx context.Context, q leaks.ComparisonQuery)
 		return nil, err
 	}
 	for _, side := range []*compare.BuildResult{head, base} { // only now: to find that there is nothing to compare with takes no findings
-		if err := v.fillSide(ctx, side); err != nil {
+		if err := v.fillFindings(ctx, side); err != nil {
 			return nil, err
 		}
 	}
@@ -87,7 +87,7 @@ func (v View) base(ctx context.Context, q *leaks.ComparisonQuery, head string) (
 	return side, leaks.WhyBaseline(head), err
 }
 
-// questionedRun is a run that a question names, as a side without its findings.
+// questionedRun is a run that a question names, as a build's result without its findings.
 func (v View) questionedRun(ctx context.Context, q *leaks.ComparisonQuery, id int64) (*compare.BuildResult, error) {
 	run, err := v.FindRun(ctx, id)
 	if err != nil {
@@ -118,7 +118,7 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildRes
 	case err != nil:
 		return nil, err
 	}
-	if err := v.fillSide(ctx, base); err != nil {
+	if err := v.fillFindings(ctx, base); err != nil {
 		return nil, err
 	}
 	return &leaks.RunComparison{

@@ -35,7 +35,7 @@ func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 		r := &list[i]
 		if at := line.At(r.BuildID); at >= 0 {
 			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Rank: leaks.LineRank(at),
-				Stretches: stretchesOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places})
+				PartLengths: partLengthsOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places})
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b leaks.PoolRun) int { return leaks.CompareRanks(a.Rank, b.Rank) })
@@ -43,7 +43,7 @@ func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 }
 
 // stretchesOf are the lengths of the stretches of a run as they are stored.
-func stretchesOf(unit string, over []float64) score.PartLengths {
+func partLengthsOf(unit string, over []float64) score.PartLengths {
 	s := score.PartLengths{Unit: unit}
 	copy(s.Over[:], over)
 	return s

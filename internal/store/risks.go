@@ -25,7 +25,7 @@ func (r *riskRow) risk() *analysis.Risk {
 	return &analysis.Risk{Probability: *r.LeakProbability, Bytes: *r.LeakBytes, Score: *r.LeakScore}
 }
 
-// risks reads what the evidence of a run watched, and what those of its findings could leak that a side does not list.
+// risks reads what the evidence of a run watched, and what its findings could leak that a build's result does not list.
 // Findings that rules or the team know are left out: they are decided.
 func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
 	watch, err := db.Value[[]byte](ctx, db.Q(v), `select watch from runs where id = $1`, run)

@@ -41,7 +41,7 @@ type Identity struct {
 	Provisional bool
 }
 
-// A SeenBuilds says where a signature was seen. Builds are named; "" is none.
+// SeenBuilds are the names of the builds that a signature was seen in; "" is none.
 type SeenBuilds struct {
 	Worst       string // the gravest class that any run gave it
 	FirstBad    string // the first build in which it leaked or grew
@@ -105,7 +105,8 @@ type signatureRow struct {
 }
 
 func (r *signatureRow) signature() Signature {
-	return Signature{Identity: r.Identity, Triage: r.triage(), SeenBuilds: r.SeenBuilds, Latest: r.figure(), Measured: r.Measured}
+	return Signature{Identity: r.Identity, Triage: r.triage(), SeenBuilds: r.SeenBuilds, Latest: r.figure(),
+		Measured: r.Measured}
 }
 
 // FindSignature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that

@@ -234,7 +234,7 @@ func (r *sightingRow) sighting() leaks.RunSighting {
 		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain,
 		Doubtful: r.Doubtful, Began: r.Began, Suffices: r.Suffices, Rate: r.Rate,
 		Watched: score.RunRetention{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
-			PartLengths: stretchesOf(r.StretchUnit, r.Stretches)},
+			PartLengths: partLengthsOf(r.StretchUnit, r.Stretches)},
 	}
 	if r.Odds != nil {
 		s.Watched.LogOdds = *r.Odds

@@ -16,7 +16,7 @@ import (
 // sureness is how sure it has to be that a leak became faster or slower, by score.Noticeable at least.
 const sureness = 0.99
 
-// Compare classifies the change of every signature that leaks or grows on a side.
+// Compare classifies the change of every signature that leaks or grows in the base or the head.
 func Compare(base, head *BuildResult) *Comparison {
 	c := &Comparison{}
 	before, after := pair(base.Findings, head.Findings)
@@ -82,8 +82,8 @@ func (c *Comparison) addEnded(base, head *BuildResult, before, after map[*Findin
 
 var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
 
-// pair finds for each finding the same leak on the other side: by signature, else by the signature that evidence
-// without inlined calls has. Such evidence may show several findings of the other side as one.
+// pair finds for each finding the same leak in the other build's result: by signature, else by the signature that
+// evidence without inlined calls has. Such evidence may show several findings of the other build as one.
 func pair(base, head []Finding) (before, after map[*Finding]*Finding) {
 	before, after = map[*Finding]*Finding{}, map[*Finding]*Finding{}
 	bases, heads := bySignature(base), bySignature(head)
@@ -137,7 +137,7 @@ func outlined(list []Finding, others map[string]*Finding, partners, back map[*Fi
 
 func (r *Row) signature() string { return r.HeadOrBase().Signature }
 
-// HeadOrBase is the finding of the head, or of the base where the head has none.
+// HeadOrBase is the finding of the head, or that of the base where the head has none.
 func (r *Row) HeadOrBase() *Finding {
 	if r.Head != nil {
 		return r.Head
@@ -221,7 +221,7 @@ func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 	return false
 }
 
-// speed says whether a leak of both sides became faster or slower, and the probability that this is chance. unrated
+// speed says whether a leak of both builds became faster or slower, and the probability that this is chance. unrated
 // means that the rates cannot be compared.
 func speed(base, head *Finding) (change Change, why string, chance float64, unrated bool) {
 	if base.RateUnit == "" || base.RateUnit != head.RateUnit || base.Exposure <= 0 || head.Exposure <= 0 {

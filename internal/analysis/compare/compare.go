@@ -1,5 +1,6 @@
-// Package compare sets the findings of two builds, or of two runs, beside each other. In come two Sides, out goes a
-// Comparison: which signatures are new, fixed, grown, shrunk or unchanged, and which of them one side did not exercise.
+// Package compare sets the findings of two builds, or of two runs, beside each other. In come two BuildResults, base
+// and head. Out goes a Comparison: which signatures are new, fixed, grown, shrunk or unchanged, and which of them one
+// build did not exercise.
 package compare
 
 import (
@@ -11,7 +12,7 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A Finding is one signature on one side: that of a run, or the gravest of all runs of a build.
+// A Finding is one signature in a BuildResult: that of a run, or the gravest of all runs of a build.
 type Finding struct {
 	Signature string
 	Kind      string
@@ -112,7 +113,7 @@ type BuildResult struct {
 	Seen     []FrameCounts // by run
 }
 
-// A Change says what became of a signature from one side to the other.
+// A Change says what became of a signature from the base to the head.
 type Change string
 
 // The changes. NotExercised is of a leak that the head does not show although nothing says that it would have: no trace
@@ -127,15 +128,15 @@ const (
 	NotExercised Change = "not-exercised"
 )
 
-// A Row is a signature that leaks or grows on at least one side.
+// A Row is a signature that leaks or grows in the base, the head or both.
 type Row struct {
 	Change     Change
-	Base, Head *Finding // nil where that side does not have it
+	Base, Head *Finding // nil where that build does not have it
 	// Why is the fact that decided the change.
 	Why string
 	// Unknown says that the base may have it under another signature, because symbols are missing.
 	Unknown bool
-	// Unrated says that it leaks or grows on both sides, and that a rate of one side cannot be compared with the other.
+	// Unrated says that it leaks or grows in both builds, and that their rates cannot be compared.
 	Unrated bool
 
 	chance float64 // that it did not become faster or slower
@@ -148,7 +149,7 @@ type Rename struct {
 	Why        string
 }
 
-// A Comparison is what became of everything that leaks or grows on a side.
+// A Comparison is what became of everything that leaks or grows in the base or the head.
 type Comparison struct {
 	Rows     []Row // new first, then grown, persisting, shrunk, clean, fixed, not exercised; by growth in each
 	Renames  []Rename

@@ -8,12 +8,13 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Node is a function in the tree of callers of two reports together, with what is outstanding below it on each side.
+// A Node is a function in the tree of callers of two reports together, with what is held below it in the base and in
+// the head.
 type Node struct {
 	Name     string          `json:"name"` // module!function; "" of the root
 	Base     analysis.Amount `json:"base"`
 	Head     analysis.Amount `json:"head"`
-	Children []*Node         `json:"children,omitempty"` // most bytes on either side first
+	Children []*Node         `json:"children,omitempty"` // most bytes in base or head first
 	// Others is how many children are left out because they hold too little.
 	Others int `json:"others,omitempty"`
 
@@ -33,7 +34,7 @@ func Growth(s *analysis.Site) analysis.Amount {
 }
 
 // MergeTrees makes the tree of both reports, from the outermost callers to the allocators, of nodes that hold at least
-// one part in share of the whole on a side. Frames that only one side has are in it as well.
+// 1/share of the whole of base or head. Frames that only one report has are in it as well.
 func MergeTrees(ctx context.Context, base, head *analysis.Report, measure Measure, share int64) (*Node, error) {
 	root := &Node{}
 	for side, r := range []*analysis.Report{base, head} {
@@ -52,7 +53,8 @@ func MergeTrees(ctx context.Context, base, head *analysis.Report, measure Measur
 	return root, nil
 }
 
-// add counts a stack on one side. names are those of frames, by number, as far as they were asked for.
+// add counts a stack of the base (side 0) or of the head (side 1). names are those of frames, by number, as far as they
+// were asked for.
 func (n *Node) add(side int, stacks *analysis.Stacks, names []string, stack analysis.StackRef, amount analysis.Amount) {
 	n.count(side, amount)
 	for _, frame := range slices.Backward(stacks.Numbers(stack)) {

@@ -54,7 +54,7 @@ func matching(c *compare.Comparison, group compare.Change, text string) []compar
 			continue
 		}
 		for _, r := range rowsOf(c, g.change) {
-			if strings.Contains(strings.ToLower(anySide(r).Title), text) {
+			if strings.Contains(strings.ToLower(r.HeadOrBase().Title), text) {
 				rows = append(rows, r)
 			}
 		}
@@ -136,14 +136,6 @@ func rowsOf(c *compare.Comparison, change compare.Change) []compare.Row {
 		}
 	}
 	return rows
-}
-
-// anySide is the head's finding, else the base's.
-func anySide(r compare.Row) *compare.Finding {
-	if r.Head != nil {
-		return r.Head
-	}
-	return r.Base
 }
 
 // rateOfFinding is how fast a finding grows: per unit where there is one, else what it grew at all.
