@@ -12,7 +12,8 @@ func (j *judge) stretches(r *Report) *score.PartLengths {
 	switch {
 	case j.trace && !isAbsent(r) && !isInstant(r):
 		trace, window := r.Trace.capture(), r.Window.capture()
-		return new(score.PartLengthsOfTrace(min(trace.WorkEnd(window), trace.To) - trace.TracedFrom(window, capture.KindHeap)))
+		traced := min(trace.WorkEnd(window), trace.To) - trace.TracedFrom(window, capture.KindHeap)
+		return new(score.PartLengthsOfTrace(traced))
 	case !j.trace && j.last-j.first >= 2:
 		return new(score.PartLengthsOf(&j.axis))
 	}

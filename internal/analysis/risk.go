@@ -86,16 +86,17 @@ func (r *Risk) Or(other *Risk) *Risk {
 // weight is how many bytes are expected to leak.
 func (r *Risk) weight() float64 { return r.Probability * r.Bytes }
 
-// A RiskSelection says which risks must be decided.
+// A RiskSelection says which risks must be decided before a run passes.
 type RiskSelection struct {
 	Expected        float64 // bytes that all risks together are expected to leak in the run
 	MustDecide      []bool  // by risk
 	MustDecideCount int     // how many must be decided
-	LargestRisk     int     // the largest part of what is expected, among those that must be decided where there are any; −1 without risks
+	LargestRisk     int     // index of the largest expected leak, among those that must be decided if there are any; −1 without risks
 }
 
-// SelectRisks chooses the risks that must be decided before a run passes: each that is a leak rather than not and could leak
-// more than the limit, in bytes of the run, and as many others as it takes until the rest is not expected to leak more.
+// SelectRisks chooses the risks that must be decided before a run passes: each that is probably a leak and could leak
+// more than the limit (bytes of the run). To these it adds the largest others, until the rest is not expected to exceed
+// the limit.
 func SelectRisks(risks []Risk, limit float64) RiskSelection {
 	w := RiskSelection{MustDecide: make([]bool, len(risks)), LargestRisk: -1}
 	order := make([]int, len(risks))

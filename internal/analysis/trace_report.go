@@ -49,7 +49,7 @@ func (w *Window) capture() capture.Window { return capture.Window{From: w.FromNS
 // A Trace describes a recording. Times are ns since Start.
 type Trace struct {
 	Start string `json:"start"` // UTC, RFC 3339
-	// FromNS and ToNS are the time that the trace covers: from its first event to the session's end.
+	// FromNS and ToNS bound the time that the trace covers: FromNS is its first event, ToNS the end of the session.
 	FromNS int64 `json:"from_ns"`
 	ToNS   int64 `json:"to_ns"`
 	// HeapFromNS is when the first session that traced heaps began.
@@ -60,7 +60,7 @@ type Trace struct {
 	ExitedNS *int64 `json:"exited_ns,omitempty"`
 	// TeardownNS is the last instant before the process began to free its memory in order to end; nil where it did not.
 	TeardownNS *int64 `json:"teardown_ns,omitempty"`
-	// HeapTimeline and Virtual are outstanding bytes over the whole trace, of all heaps and of virtual memory.
+	// HeapTimeline and VirtualTimeline are held bytes over the whole trace, of all heaps and of virtual memory.
 	HeapTimeline    Timeline `json:"heap_timeline"`
 	VirtualTimeline Timeline `json:"virtual_timeline"`
 }

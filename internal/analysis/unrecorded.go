@@ -10,7 +10,8 @@ func (r *Report) Unrecorded() (heap, virtual string) {
 	if len(r.Trace.HeapTimeline.AtNS) == 0 && t.Heap.IsNothing() {
 		heap = "the trace has no heap events of this process"
 	}
-	if len(r.Trace.VirtualTimeline.AtNS) == 0 && t.Virtual.IsNothing() && (t.HeapVirtual == nil || t.HeapVirtual.IsNothing()) {
+	if len(r.Trace.VirtualTimeline.AtNS) == 0 && t.Virtual.IsNothing() &&
+		(t.HeapVirtual == nil || t.HeapVirtual.IsNothing()) {
 		virtual = "the trace has no VirtualAlloc events of this process"
 	}
 	return heap, virtual

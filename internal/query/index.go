@@ -169,7 +169,8 @@ func (x *Index) AskIn(s Selection, windowed *analysis.WindowNumbers, table *Tabl
 	return r
 }
 
-// FirstSite is the first site of a signature in the selection, in the order of the report; false where it has none.
+// FirstSite is the first site of a signature in the selection, in the order of the report. It returns false where the
+// selection has none.
 func (r *Result) FirstSite(signature string) (Site, bool) {
 	for i := range r.Sites {
 		if r.site(i).Signature == signature {

@@ -7,9 +7,9 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// JudgesSelection reports whether classes, scores and reasons are those of what is selected, as if the evidence had nothing
-// else; else they are those of the whole run. A part of a series may be too short to judge, and the verdict on a trace
-// is of the time before the process ended.
+// JudgesSelection reports whether classes, scores and reasons are of the selection alone. Else they are of the whole
+// run. A part of a series may be too short to judge, and the verdict on a trace is of the time before the process
+// ended.
 func (r *Result) JudgesSelection() bool { return r.windowed != nil }
 
 // JudgedScope is what classes and scores are of: "selection" or "run".

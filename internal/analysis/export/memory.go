@@ -183,9 +183,9 @@ func textSpace(p *printer, s *capture.Space) {
 		p.line("    largest free block %s at %v, fragmentation %.1f %%", quantity.Bytes(s.LargestFree),
 			s.LargestFreeAt, 100*part)
 	}
-	if private, rest, ok := footprint.Unexplained(s); ok {
+	if explained, unexplained, ok := footprint.Unexplained(s); ok {
 		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", quantity.Bytes(s.PrivateBytes),
-			quantity.Bytes(private), quantity.Bytes(rest))
+			quantity.Bytes(explained), quantity.Bytes(unexplained))
 	}
 	for i := range min(len(s.Largest), 3) {
 		l := &s.Largest[i]

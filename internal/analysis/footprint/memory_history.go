@@ -68,7 +68,7 @@ const (
 	mostOfTrace  = 13
 )
 
-// A NamedCapture of evidence is a capture and the name of its file.
+// A NamedCapture is a capture and the name of its file.
 type NamedCapture struct {
 	*capture.Capture
 	File string

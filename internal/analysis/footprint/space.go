@@ -88,12 +88,13 @@ func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	return 0, false
 }
 
-// Unexplained is the system's count of private bytes minus the sum over all uses; ok is false where one of them is
-// unknown. VMMap gives the sum of its regions for both numbers. Two numbers that are equal to the byte are such a
-// sum, and the rest is unknown.
-func Unexplained(s *capture.Space) (private, rest int64, ok bool) {
+// Unexplained splits the system's count of private bytes. explained is the sum over all uses. unexplained is the count
+// minus this sum, and negative where the sum is more. ok is false where one of the two is unknown. VMMap gives the sum
+// of its regions for both numbers: if they are equal to the byte, the rest is unknown.
+func Unexplained(s *capture.Space) (explained, unexplained int64, ok bool) {
 	for i := range s.Uses {
-		private += s.Uses[i].Private
+		explained += s.Uses[i].Private
 	}
-	return private, s.PrivateBytes - private, s.PrivateBytes > 0 && private > 0 && s.PrivateBytes != private
+	ok = s.PrivateBytes > 0 && explained > 0 && s.PrivateBytes != explained
+	return explained, s.PrivateBytes - explained, ok
 }

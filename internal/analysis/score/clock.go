@@ -24,15 +24,15 @@ type Clock struct {
 	Fallback []float64
 }
 
-// A AllocationProfile is when one signature, or several, allocated: the sums of the shares of their blocks that came in each
-// interval.
+// An AllocationProfile says when one signature, or several, allocated. For each interval it is the sum of the shares of
+// their blocks that came in it.
 type AllocationProfile struct {
 	sums  []float64
 	count float64
 }
 
-// ProfileOf is the share of one signature, by how many blocks it made in each interval; nothing of one that made next to
-// none, or nearly all at once.
+// ProfileOf makes the profile of one signature from the number of its blocks that came in each interval. It is empty
+// for a signature that made next to none, or nearly all at once.
 func ProfileOf(came []float64) AllocationProfile {
 	var all, most float64
 	for _, n := range came {
@@ -49,7 +49,7 @@ func ProfileOf(came []float64) AllocationProfile {
 	return s
 }
 
-// Add adds the share of another signature.
+// Add adds the profile of another signature.
 func (s *AllocationProfile) Add(o AllocationProfile) {
 	if o.count == 0 {
 		return

@@ -124,8 +124,8 @@ type Series struct {
 	Followed bool
 }
 
-// ProfileOfSeries is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the first
-// time, or where they are not followed what the counts rose by.
+// ProfileOfSeries is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the
+// first time, or where they are not followed what the counts rose by.
 func ProfileOfSeries(s *Series) AllocationProfile {
 	n := len(s.Count)
 	if n < 2 {

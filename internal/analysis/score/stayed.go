@@ -2,11 +2,11 @@ package score
 
 import "heapdrift/ingest/capture/allocations"
 
-// RunParts is how many stretches of a run Stayed divides it into.
+// RunParts is how many parts StayedBlocks and PartLengths divide a run into.
 const RunParts = 4
 
-// StayedBlocks counts, by stretch of a run, the blocks that came in it and were there at the end. A steady leak leaves
-// blocks in every stretch; whatever else came and stayed only adds to them. So the stretch with the fewest bounds a
+// StayedBlocks counts, for each part of a run, the blocks that were allocated in it and still held at the end. A steady
+// leak leaves blocks in every part. Other blocks that stayed only add to them. So the part with the fewest bounds a
 // leak.
 type StayedBlocks [RunParts]int64
 
@@ -29,7 +29,7 @@ func (k StayedBlocks) Plus(o StayedBlocks) StayedBlocks {
 	return k
 }
 
-// PartLengths are the lengths of the stretches of a run, in the unit of its axis.
+// PartLengths are the lengths of the parts of a run, in the unit of its axis.
 type PartLengths struct {
 	Unit string            `json:"unit"` // "hour", "snapshot", or the name of the work counter
 	Over [RunParts]float64 `json:"over"`
@@ -43,7 +43,7 @@ func (s *PartLengths) Sum() (sum float64) {
 	return sum
 }
 
-// PartLengthsOf divides an axis. A stretch may be empty where there are fewer intervals than Parts.
+// PartLengthsOf divides an axis into RunParts parts. A part may be empty where there are fewer intervals.
 func PartLengthsOf(a *Axis) PartLengths {
 	s := PartLengths{Unit: a.Unit}
 	for i := 1; i < len(a.At); i++ {

@@ -172,16 +172,16 @@ func holes(s *capture.Space) string {
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
 func reconciled(s *capture.Space) string {
-	private, rest, ok := footprint.Unexplained(s)
+	explained, unexplained, ok := footprint.Unexplained(s)
 	switch {
-	case ok && rest >= 0:
+	case ok && unexplained >= 0:
 		return fmt.Sprintf("Windows charges the process %s of private bytes. The regions above explain %s. The other %s are written pages of images and mapped files, page tables, and reserved memory with commit charge.",
-			quantity.Bytes(s.PrivateBytes), quantity.Bytes(private), quantity.Bytes(rest))
+			quantity.Bytes(s.PrivateBytes), quantity.Bytes(explained), quantity.Bytes(unexplained))
 	case ok:
-		return fmt.Sprintf("Windows charges the process %s of private bytes; the regions above have %s. Some were committed after Windows counted.", quantity.Bytes(s.PrivateBytes), quantity.Bytes(private))
-	case private > 0:
+		return fmt.Sprintf("Windows charges the process %s of private bytes; the regions above have %s. Some were committed after Windows counted.", quantity.Bytes(s.PrivateBytes), quantity.Bytes(explained))
+	case explained > 0:
 		return fmt.Sprintf("Private bytes: %s, summed over the regions. The evidence does not have the count of Windows.",
-			quantity.Bytes(private))
+			quantity.Bytes(explained))
 	}
 	return ""
 }
