@@ -95,7 +95,8 @@ func tagOf(toolchain string) (tag string, exact bool) {
 
 var described = regexp.MustCompile(`^(v\d+\.\d+\.\d+(?:-.+)?)-(\d+)-g[0-9a-f]+$`)
 
-// Version is that of a commit, by what "git describe --tags --long" says of it; "" where no tag comes before it.
+// Version makes a commit's version from the output of "git describe --tags --long"; describe is "" where no tag comes
+// before the commit.
 func Version(describe, commit string, modified bool) string {
 	tag, exact := "", false
 	if m := described.FindStringSubmatch(describe); m != nil {

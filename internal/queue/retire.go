@@ -7,7 +7,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// retire has the node take no more jobs: a newer version has changed the database. What waits is handed to its workers.
+// retire has the node take no more jobs: a newer version has changed the database. Waiting jobs go to the workers of
+// the newer version.
 func (n *Node) retire(why error) {
 	if n.retired.CompareAndSwap(nil, &why) {
 		n.opt.Log.Error("queue: takes no more jobs", "error", why)
@@ -23,7 +24,8 @@ func (n *Node) Retired() error {
 	return nil
 }
 
-// retireIfOutdated reports whether a job failed under a schema that this version does not know. Then it is not the job's fault.
+// retireIfOutdated retires the node, and reports true, where the database has a schema that this version does not know.
+// Then the failure is not the job's fault.
 func (n *Node) retireIfOutdated(ctx context.Context, failed error) bool {
 	var known *Error
 	if errors.As(failed, &known) {

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A node of the tree that holds less than this part of the whole on both sides is left out, unless the request says.
+// Nodes below 1/share of the whole on both sides are left out. share is defaultShare unless the request names one, up
+// to maxShare.
 const (
 	defaultShare = 1000
 	maxShare     = 1 << 20
@@ -22,7 +23,7 @@ const (
 var measures = map[string]compare.Measure{"growth": compare.Growth, "outstanding": compare.Outstanding}
 
 // compareTree handles GET /api/v1/compare/tree: the callers of both sides in one tree, with what each side has below
-// them. Of a side with several runs it is the newest one.
+// them. A side with several runs is shown by its newest run.
 func (a *API) compareTree(c echo.Context) error {
 	q, err := questionOf(c)
 	if err != nil {
@@ -87,7 +88,8 @@ func (a *API) compareTree(c echo.Context) error {
 	}{measure, base, head, root})
 }
 
-// compareColumns answers with the tree in the columns of a view.
+// compareColumns answers with layout=columns: a query.Tree, as views of one run have it. There, "outstanding" is called
+// "held".
 func (a *API) compareColumns(c echo.Context, before, after, measure string) error {
 	ctx := c.Request().Context()
 	base, err := a.queries.Index(ctx, before)

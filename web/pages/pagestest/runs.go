@@ -20,9 +20,10 @@ import (
 )
 
 // DefaultTarget is where tests upload to if they say nothing else.
-var DefaultTarget = leaks.UploadTarget{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min", Run: "1"}
+var DefaultTarget = leaks.UploadTarget{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min",
+	Run: "1"}
 
-// FailRead ends the next read job of a run for good.
+// FailRead fails the next read job of a run; for good if f.Final.
 func FailRead(t testing.TB, s *store.Store, run int64, f store.Failure) {
 	t.Helper()
 	if err := s.FailJob(t.Context(), Claim(t, s, store.JobRead, run), f); err != nil {

@@ -111,7 +111,7 @@ func (b *Tab) axe(what, part, options string) {
 	}
 }
 
-// SetTheme puts the page into a theme.
+// SetTheme shows the page in a theme: "light" or "dark".
 func (b *Tab) SetTheme(theme string) {
 	b.T.Helper()
 	b.Is(fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))

@@ -41,7 +41,8 @@ type TracedProcess struct {
 	Warnings []capture.Warning
 }
 
-// RegularLives makes lives at regular times, each of a length; 0 is until the end.
+// RegularLives makes lives that begin every step from one time to another, each of one length; length 0 is until the
+// end of the trace.
 func RegularLives(from, to, step, length int64, size uint64) (list []Life) {
 	for at := from; at < to; at += step {
 		l := Life{From: at, Size: size}

@@ -10,11 +10,11 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// StackParts are a stack in the parts that it is read in.
+// StackParts is a stack cut in three for display: allocator side, own code, thread start.
 type StackParts struct {
-	inner []stackRun        // before the frame to blame: what allocated on its behalf
-	own   []*analysis.Frame // the first one is to blame
-	start []*analysis.Frame // folded
+	inner []stackRun        // the frames inward of the frame to blame: what allocated on its behalf
+	own   []*analysis.Frame // from the frame to blame to the last before `start`
+	start []*analysis.Frame // thread start frames, always folded
 }
 
 // A stackRun is neighbouring frames that are folded together, or shown.
@@ -42,8 +42,8 @@ func PartsOfStack(stack []*analysis.Frame) StackParts {
 	return s
 }
 
-// foldOf is what a frame before the one to blame is folded as; "" for a frame that stays in sight, because somebody
-// else's code called the allocator.
+// foldOf names the fold that an inner frame goes into. It is "" for code of other layers, which stays visible because
+// it called the allocator.
 func foldOf(f *analysis.Frame) string {
 	switch f.Layer {
 	case blame.LayerTool, blame.LayerAllocator, blame.LayerHeapGrowth:
@@ -54,7 +54,8 @@ func foldOf(f *analysis.Frame) string {
 	return ""
 }
 
-// folded says how many frames are folded and which: the modules, and the function that was called from outside.
+// folded says how many frames are folded and which: their modules, and the outermost folded function, which the visible
+// code calls.
 func (r *stackRun) folded() string {
 	called := r.frames[len(r.frames)-1]
 	names := moduleNames(r.frames[:len(r.frames)-1])
