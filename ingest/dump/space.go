@@ -265,7 +265,8 @@ func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Res
 		}
 	}
 	slices.SortFunc(repeated, func(a, b capture.RepeatedReservations) int {
-		return cmp.Or(cmp.Compare(b.CommittedTotal, a.CommittedTotal), cmp.Compare(b.Count, a.Count), cmp.Compare(a.First, b.First))
+		return cmp.Or(cmp.Compare(b.CommittedTotal, a.CommittedTotal), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.First, b.First))
 	})
 	return list[:min(len(list), listedReservations)], repeated[:min(len(repeated), listedReservations)]
 }

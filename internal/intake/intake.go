@@ -62,7 +62,8 @@ func InspectStart(name string, head []byte) (ingest.FileStart, error) {
 
 // Accept reads a file to its end and stores it under its target. Its error is an *evidence.Error where the file is
 // not evidence that can be read, a *leaks.FieldError where the target is wrong, or ErrTooLarge.
-func (in *Intake) Accept(ctx context.Context, t leaks.UploadTarget, name string, body io.Reader) (store.Evidence, error) {
+func (in *Intake) Accept(ctx context.Context, t leaks.UploadTarget, name string,
+	body io.Reader) (store.Evidence, error) {
 	if err := t.Normalize(); err != nil {
 		return store.Evidence{}, err
 	}

@@ -100,7 +100,8 @@ func heapNoise(bits int, heap uint64, pid uint32) []Event {
 	for _, op := range []byte{HeapLock, HeapUnlock, HeapValidate, HeapWalk} {
 		all = append(all, HeapEvent(bits, op, []uint64{heap}))
 	}
-	for _, op := range []byte{HeapSubsegmentAlloc, HeapSubsegmentFree, HeapSubsegmentAllocCached, HeapSubsegmentFreeCached} {
+	for _, op := range []byte{HeapSubsegmentAlloc, HeapSubsegmentFree, HeapSubsegmentAllocCached,
+		HeapSubsegmentFreeCached} {
 		all = append(all, HeapEvent(bits, op, []uint64{heap, heap + 0x400, 0x1000, 0x20}))
 	}
 	for op := byte(39); op <= 41; op++ { // snapshots of a heap's parts, whose layout nobody has published

@@ -180,8 +180,8 @@ func (p *player) again(ctx context.Context, s step, e *evidence) error {
 
 // save stores the report as the jobs of a worker would.
 func (p *player) save(ctx context.Context, s step, e *evidence) (int64, error) {
-	target := leaks.UploadTarget{Project: p.project, Build: s.Name, Sequence: &s.Sequence, Branch: s.Branch, Commit: s.Commit,
-		Ancestors: s.Ancestors, Scenario: "soak", Run: fmt.Sprint(s.run + 1)}
+	target := leaks.UploadTarget{Project: p.project, Build: s.Name, Sequence: &s.Sequence, Branch: s.Branch,
+		Commit: s.Commit, Ancestors: s.Ancestors, Scenario: "soak", Run: fmt.Sprint(s.run + 1)}
 	if err := target.Normalize(); err != nil {
 		return 0, err
 	}
