@@ -57,7 +57,7 @@ var seriesSteps = []step{
 	(*draft).prepareJudge,           // series, Snapshots, Trace, Work       spans, judge, judged
 	(*draft).judgeSites,             // series, table, spans, judge          sites, Sites, findings without text, unnamed
 	always((*draft).sumUp),          // series, Snapshots                    Totals, Heaps, the amounts of Snapshots
-	always((*draft).measurePower),   // judge, sites, Totals                 Power or powerless, Stretches
+	always((*draft).measurePower),   // judge, sites, Totals                 Power or powerless, PartLengths
 	always((*draft).countFrames),    // table, Sites, Modules                frames and stakes of Modules
 	always((*draft).warnOfSeries),   // series, unnamed, Modules             Warnings, doubted
 }

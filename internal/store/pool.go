@@ -42,7 +42,7 @@ func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 	return runs
 }
 
-// stretchesOf are the lengths of the stretches of a run as they are stored.
+// partLengthsOf are the lengths of the parts of a run as they are stored.
 func partLengthsOf(unit string, over []float64) score.PartLengths {
 	s := score.PartLengths{Unit: unit}
 	copy(s.Over[:], over)
