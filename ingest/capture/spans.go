@@ -53,9 +53,9 @@ func (s *SiteSpans) Of(site int) (spans []Span, known bool) {
 // same site again between two snapshots passes for one that stayed. What is gone in a snapshot and back in a later one
 // is another block.
 //
-// It takes a byte for each block of three neighbouring snapshots, 33 where a snapshot does not list its blocks by
-// address, and 4 bytes for each pair of snapshots and site, or 8 where there are many blocks. Site is called from
-// several goroutines then.
+// It takes a byte for each block of three neighbouring snapshots, or 33 where a snapshot does not list its blocks by
+// address. Each pair of snapshots and site takes 4 bytes, or 8 where there are many blocks. Site is called from several
+// goroutines then.
 func Spans(ctx context.Context, captures []*Capture, site func(capture int, site uint32) int32,
 	sites int) (*SiteSpans, error) {
 	out := &SiteSpans{}

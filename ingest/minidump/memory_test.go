@@ -56,8 +56,8 @@ func TestReadMemory(t *testing.T) {
 	}
 }
 
-// Whatever ranges a dump lists, in whatever order, the byte at an address is that of a range that covers it, reads of
-// all lengths agree, and a read ends at the first missing address.
+// For any ranges of a dump in any order, the byte at an address is that of a range that covers it. Reads of all lengths
+// agree, and a read ends at the first missing address.
 func TestMemoryLaw(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))

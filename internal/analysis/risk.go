@@ -44,8 +44,8 @@ const (
 	undecidedScore = 0.5
 )
 
-// nothingCame is how many bytes may have come in the whole run, of all findings together, for evidence that is too
-// short to tell a leak from a cache to say that there is none.
+// nothingCame is how many bytes all findings together may have allocated in the whole run for there to be no leak. It
+// is for evidence that is too short to tell a leak from a cache.
 const nothingCame = 1 << 10
 
 // most is how many bytes of all findings together came in the run and stayed at most, whatever they are.

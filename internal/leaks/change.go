@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ActorOutline is the actor, in place of a person, where a signature became part of another because evidence without
-// inlined calls, such as UMDH text, gives that other leak this signature.
+// ActorOutline is the actor, in place of a person, where a signature became part of another leak. Evidence without
+// inlined calls, such as UMDH text, gives that leak this signature.
 const ActorOutline = "names without inlined calls"
 
 // A Change is a change of what the team says of a signature. A nil field leaves its value as it is.

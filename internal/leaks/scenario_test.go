@@ -34,8 +34,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// The state over all scenarios is the gravest of theirs, for any history and any word of the team, and no signature is
-// fixed over all while it is open in one.
+// For any history and any triage, the state over all scenarios is the gravest of theirs. No signature is fixed over all
+// while it is open in one.
 func TestStateIsTheGravest(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {

@@ -63,8 +63,8 @@ func allRows(r *query.Ranking) (rows []query.Row) {
 	return rows
 }
 
-// In any part of a series, the memory held is that of the part's last snapshot, growth is from its first to its last,
-// and sites that hold nothing in the part are left out.
+// In any part of a series, the memory held is that of the part's last snapshot. Growth is from its first to its last.
+// Sites that hold nothing in the part are left out.
 func TestPartOfASeries(t *testing.T) {
 	const snapshots, sites = 6, 40
 	report, all := series(t, rand.New(rand.NewPCG(3, 4)), snapshots, sites)

@@ -85,8 +85,8 @@ func (l *timeline) widen() {
 	l.next = l.points[n-1].Time + 1<<l.shift
 }
 
-// finished are the points with what was there before them. A stretch that was higher than it ended, and behind which
-// nothing happens for a while, is closed by a point, so that what was high for a moment does not seem to last.
+// finished are the points with what was there before them. A point closes a stretch that was higher than it ended and
+// after which nothing happens for a while. So a short peak does not seem to last.
 func (l *timeline) finished() []allocations.Point {
 	points := make([]allocations.Point, 0, len(l.points))
 	for i, p := range l.points {

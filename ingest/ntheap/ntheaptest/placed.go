@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A PlacedRecipe is the recipe of a process with +ust whose blocks are given one by one, so that several dumps can be
-// made of what one process held at several instants: the same block has the same address in all of them. Windows must
-// be Vista or later.
+// A PlacedRecipe is the recipe of a process with +ust whose blocks are given one by one. So several dumps can show what
+// one process held at several instants: the same block has the same address in all of them. Windows must be Vista or
+// later.
 type PlacedRecipe struct {
 	Windows *WindowsVersion
 	Seed    uint64     // of what heaps disguise their entries with: the same for all dumps of a process

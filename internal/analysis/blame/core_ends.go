@@ -34,8 +34,8 @@ var toolModules = newGlobs("verifier", "vrfcore", "vfbasics", "vfcompat", "vfnet
 var allocatorModules = newGlobs("mimalloc*", "jemalloc*", "tcmalloc*", "libtcmalloc*", "tbbmalloc*", "libtbbmalloc*",
 	"rpmalloc*", "snmalloc*", "smartheap*", "shsmp*", "hoard*")
 
-// unnamedAllocators and unnamedBases are the system's and run-time images whose frames without a name are taken for the
-// allocator at the inner end, and for the thread's start at the outer end.
+// unnamedAllocators and unnamedBases are images of the system and of run-times. Their frames without a name are taken
+// for the allocator at the inner end, and for the thread's start at the outer end.
 var (
 	unnamedAllocators = newGlobs("ntoskrnl", "ntkrnlmp", "ntkrnlpa", "ntkrpamp", "ntdll", "ntdll_*", "kernelbase",
 		"kernel32", "ucrtbase", "ucrtbased", "msvcrt", "msvcrtd", "msvcr#", "msvcr#d", "msvcr#_clr*", "vcruntime#",

@@ -7,8 +7,8 @@ const evenShare = 0.03
 // leastNew is how many new blocks a signature must have for them to tell when the process worked.
 const leastNew = 3
 
-// atOnce is the share of a signature's new blocks in one interval from which on it tells of one event, its start or a
-// first use, and not of when the process worked.
+// atOnce is a share of a signature's new blocks. If one interval has more, they came with one event, such as the start
+// or a first use, and do not show when the process worked.
 const atOnce = 0.8
 
 // leastOthers is how many other signatures must tell when the process worked: of fewer, time tells better.

@@ -24,9 +24,9 @@ type Onset struct {
 	Rises bool `json:"rises"`
 }
 
-// Of generated places that do not leak, judged in one run after others, no more than 1 in 20,000 reach the threshold
-// for so many runs before (index 0 is of one run); docs/method.md has the figures. Fewer runs before say less of what
-// the place does.
+// The thresholds by the number of runs before (index 0 is of one run). Of generated sites that do not leak, judged in
+// one run after others, no more than 1 in 20,000 reach them; docs/method.md has the figures. Fewer runs before say less
+// of what the place does.
 var onsetThresholds = [...]float64{6, 4.5, 4, 3.6}
 
 // onsetLeast are the mean log odds that one run since, two, and more must have: new code that keeps memory and does not
