@@ -47,7 +47,7 @@ func monthOfLeaksAtExit(t *testing.T, old int, logOf func(*exitlogtest.Suite) st
 	gates := map[int]leaks.Gate{}
 	for _, build := range []int{1, 2, 7, 8, 9} {
 		name := fmt.Sprintf("b%d", build)
-		e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: name}, "build.log",
+		e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: name}, "build.log",
 			strings.NewReader(logOf(oldLeaks(old, build, build == 7 || build == 8))))
 		if err != nil {
 			t.Fatal(err)

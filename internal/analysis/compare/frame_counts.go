@@ -98,12 +98,12 @@ func (s FrameCounts) Ran(frames []string) *RanFrame {
 
 // ShowsGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a
 // tool listed as left at exit, such a list. It is nil for nothing.
-func (s FrameCounts) ShowsGone(frames []string, atExit bool) *Caller {
+func (s FrameCounts) ShowsGone(frames []string, atExit bool) *RanFrame {
 	if caller := s.Ran(frames); caller != nil {
 		return caller
 	}
 	if atExit && !isProvisional(frames) && s.Stacks(exitList) > 0 {
-		return &Caller{}
+		return &RanFrame{}
 	}
 	return nil
 }
