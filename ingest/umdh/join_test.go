@@ -1,6 +1,7 @@
 package umdh_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -78,6 +79,76 @@ func TestWholeLogsAreNotJoined(t *testing.T) {
 	captures, err := umdh.Read(t.Context(), strings.NewReader(log+differenceOnly), umdh.Options{})
 	if err != nil || len(captures) != 2 {
 		t.Errorf("%d captures, %v", len(captures), err)
+	}
+}
+
+// What is more than some entries of a log is a log of its own.
+func TestOnlyExcerptsAreJoined(t *testing.T) {
+	const entry = "58 bytes + 10 at 5E1A88 by BackTrace94C4\n\t77929B07\n"
+	for name, c := range map[string]struct {
+		log  string
+		want int // captures
+	}{
+		"an entry":               {entry, 1},
+		"an entry below modules": {"//     Base Size Module\n//              400000   11D000 D:\\app\\app.exe\n" + entry, 2},
+		"an entry of a process":  {"// UMDH: version 6.1.7650.0: Logtime 2012-04-30 12:09 - Machine=A - PID=7696\n" + entry, 2},
+		"an entry in a heap": {"*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" + entry +
+			"*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n", 2},
+	} {
+		captures, err := umdh.Read(t.Context(), strings.NewReader(c.log+differenceOnly), umdh.Options{})
+		if err != nil || len(captures) != c.want {
+			t.Errorf("%s: %d captures, want %d; %v", name, len(captures), c.want, err)
+		}
+	}
+}
+
+// A difference and the entries beside it learn stacks from each other by their ids; BackTrace0 is none.
+func TestJoinedStacks(t *testing.T) {
+	const log = `+      20 (     20 -      0)      1 allocs	BackTraceA
++       1 (      1 -      0)	BackTraceA	allocations
+	a!named+1
++      30 (     30 -      0)      1 allocs	BackTraceB
++       1 (      1 -      0)	BackTraceB	allocations
++      40 (     40 -      0)      1 allocs	BackTrace0
++       1 (      1 -      0)	BackTrace0	allocations
+Total increase ==     90 requested +      0 overhead =     90
+1 bytes + 2 at 10010 by BackTraceA
+	AAAA
+1 bytes + 2 at 10020 by BackTraceB
+	BBBB
+1 bytes + 2 at 10030 by BackTraceC
+	CCCC
+1 bytes + 2 at 10040 by BackTrace0
+	DDDD
+1 bytes + 2 at 10050 by BackTraceE
+`
+	captures, err := umdh.Read(t.Context(), strings.NewReader(log), umdh.Options{})
+	if err != nil || len(captures) != 1 || captures[0].Memory == nil {
+		t.Fatalf("%d captures, %v", len(captures), err)
+	}
+	c := captures[0]
+	stack := func(id capture.StackID) string {
+		if id == capture.NoStack {
+			return "none"
+		}
+		frame := c.Stacks.Frame(c.Stacks.Stack(id)[0])
+		if text := c.Stacks.Text(frame); text != nil {
+			return text.Function
+		}
+		return fmt.Sprintf("%X", frame.Address)
+	}
+	var sites, samples []string
+	for _, s := range c.Sites {
+		sites = append(sites, fmt.Sprintf("%X %s", s.Trace, stack(s.Stack)))
+	}
+	for _, s := range c.Memory.Samples {
+		samples = append(samples, fmt.Sprintf("%X %s", s.Address, stack(s.Stack)))
+	}
+	if got, want := strings.Join(sites, ", "), "A named, B BBBB, 0 none"; got != want {
+		t.Errorf("sites %s, want %s", got, want)
+	}
+	if got, want := strings.Join(samples, ", "), "10010 named, 10020 BBBB, 10030 CCCC, 10040 none, 10050 none"; got != want {
+		t.Errorf("samples %s, want %s", got, want)
 	}
 }
 
