@@ -70,3 +70,31 @@ func TestBlocksAreFoundByAnyOfTheirAddresses(t *testing.T) {
 		t.Error("an address outside was found")
 	}
 }
+
+// Lists that share a budget take it in grants, use it up to its last block, and never ask again once they were refused:
+// which blocks are left out depends on nothing that happens beside.
+func TestBlocksKeepToTheirBudget(t *testing.T) {
+	shared := &budget{}
+	shared.room.Store(2 * grant)
+	first, second := newBlocks(), newBlocks()
+	first.room, second.room = shared, shared
+	add := func(s *blocks, n int) {
+		for range n {
+			s.add(block{uint64(8 * s.n), 8, 0})
+		}
+	}
+	add(first, grant+1)
+	add(second, 1)
+	add(first, grant)
+	shared.room.Store(grant)
+	add(first, 1)
+	add(second, 2)
+	if first.n != 2*grant || first.left != 2 || second.n != 0 || second.left != 3 || shared.room.Load() != grant {
+		t.Errorf("%d kept and %d left, %d kept and %d left, room for %d", first.n, first.left, second.n, second.left,
+			shared.room.Load())
+	}
+	free := newBlocks()
+	if add(free, 3*grant); free.n != 3*grant || free.left != 0 {
+		t.Errorf("without a limit %d are kept and %d left", free.n, free.left)
+	}
+}
