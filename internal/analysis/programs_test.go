@@ -59,6 +59,8 @@ func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 		"a difference that names nothing": {append(logs[:2:2], foreign), "", "unsupported", 2},
 		"a log by its process id": {append(logs[:2:2], big,
 			named("ntdll.dll", app.snapshot(row{id: 1, stack: app.in(0x20), count: 7, bytes: 70}))), "10", "", 3},
+		"a log by its process id, its program by name": {append(logs[:2:2], big,
+			named("ntdll.dll", app.snapshot(row{id: 1, stack: app.in(0x20), count: 7, bytes: 70}))), "app.exe", "", 3},
 		"an excerpt of a log, the only program": {append(logs[:2:2], excerpt), "", "", 3},
 		"an excerpt of a log, by the pid":       {append(logs[:2:2], excerpt), "10", "", 3},
 		"a difference of another program": {append(logs[:2:2], named("Other", again(foreign))), "",
@@ -72,6 +74,11 @@ func TestProgramOfEvidenceWithoutItsName(t *testing.T) {
 		if codes(r) != test.codes || len(r.Snapshots) != test.instants || r.Process.Name != "app.exe" || r.Process.PID != 10 {
 			t.Errorf("%s: %+v, %d instants, %+v", name, r.Process, len(r.Snapshots), r.Warnings)
 		}
+	}
+	log := named("ntdll.dll", app.snapshot(row{id: 1, stack: app.in(0x20), count: 7, bytes: 70}))
+	r, err := analysis.Analyze(t.Context(), inputs(append(logs[:2:2], log)...), analysis.Options{Process: "ntdll.dll"})
+	if err != nil || len(r.Snapshots) != 1 || r.Process.Name != "ntdll.dll" {
+		t.Errorf("a log by the name that it has: %+v, %v", r, err)
 	}
 	choices, all := analysis.ProcessChoices(seenIn(inputs(append(logs[:2:2], named("app", again(foreign)), excerpt)...)), 9)
 	if all != 1 || len(choices) != 1 || choices[0].Choose != "app.exe" || choices[0].Held != 50 {
