@@ -364,10 +364,22 @@ func TestSniffRefuses(t *testing.T) {
 		"empty": "", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF", "zip": "PK\x03\x04\x14\x00",
 		"PDB": "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00", "prose": "The quick brown fox.\nIt jumps.\n",
 		"C": "int main(void)\n{\n\treturn 0;\n}\n", "HTML": "<!DOCTYPE html><html><body>// UMDH: version 6</body></html>",
-		"zeros": strings.Repeat("\x00", 4096),
+		"zeros":                  strings.Repeat("\x00", 4096),
+		"HTML below empty lines": "\r\n\t <HTML>\n" + rawEntries, "part of HTML": "<body>\n" + rawEntries,
+		"a head of HTML": "<head>\n" + rawEntries, "XML": "<?xml version=\"1.0\"?>\n" + rawEntries,
+		"rich text": "{\\rtf1\n" + rawEntries, "a control character at the beginning": "\x01\n" + rawEntries,
+		"control characters": rawEntries + strings.Repeat("\x01", 1+len(rawEntries)/99),
 	} {
 		if umdh.Sniff([]byte(in)) {
 			t.Errorf("%s is taken for UMDH", name)
+		}
+	}
+	for name, in := range map[string]string{
+		"markup further down": rawEntries + "<html>", "few control characters": strings.Repeat(rawEntries, 2) + "\x01",
+		"an escape, blanks and an end of file": "\x1b\t\v\f\n" + rawEntries + "\x1a", "padding": rawEntries + strings.Repeat("\x00", 99),
+	} {
+		if !umdh.Sniff([]byte(in)) {
+			t.Errorf("%s is not taken for UMDH", name)
 		}
 	}
 }
