@@ -1,0 +1,36 @@
+package umdh_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/umdh"
+)
+
+// A line that begins like one of UMDH's and is none is counted as not understood, with its line, whatever it begins
+// like; so is a line of the data outside of it. A line that UMDH writes is not.
+func TestMisfits(t *testing.T) {
+	const start, end = "*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" +
+		"1 bytes + 2 at 10010 by BackTraceA\n\t1234\n",
+		"\n*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n"
+	for line, misfit := range map[string]bool{
+		"/ a comment with one stroke": true, "* a mark of another kind": true, "+ 1 ( 2 - x)": true, "- nothing": true,
+		"Total nonsense": true, "Totals": true, "12 bites + 2 at 10020 by BackTraceB": true, "Deadline": true, "hello": true,
+		"// a comment": false, "*- - - - - - - - - - Heap 10000 Hogs - - - - - - - - - -": false, "": false, "\x00\x00": false,
+		"2 bytes + 2 at 10020 by BackTraceA": false,
+	} {
+		c := read(t, []byte(start+line+end), umdh.BaseAuto)[0]
+		var got []string
+		for _, w := range c.Warnings {
+			got = append(got, fmt.Sprintf("%s x%d at %s", w.Code, w.Count, w.Place))
+		}
+		want := ""
+		if misfit {
+			want = "malformed x1 at line 4"
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
