@@ -8,7 +8,9 @@ import (
 
 // A value is read and passed over only where all of it is there: a length, a count and a depth are claims.
 func TestThriftClaims(t *testing.T) {
-	nested := func(open string, depth int) string { return strings.Repeat(open, depth) + strings.Repeat("\x00", depth) }
+	nested := func(open string, depth int) string {
+		return strings.Repeat(open, depth) + strings.Repeat("\x00", depth)
+	}
 	for _, c := range []struct {
 		name string
 		kind byte
