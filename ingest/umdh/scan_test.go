@@ -2,6 +2,7 @@ package umdh_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,6 +31,47 @@ func TestFastAndCareful(t *testing.T) {
 		if fast != careful {
 			t.Errorf("%d bits: fast\n%.2000s\ncareful\n%.2000s", bits, fast, careful)
 		}
+	}
+}
+
+// Addresses of every length are read after those of every other: the digits that neighbours share are never taken over
+// by one that is shorter or longer.
+func TestAddressesOfOtherLengths(t *testing.T) {
+	const digits, other = "123456789ABCDEF0", "FEDCBA9876543210"
+	var log, want strings.Builder
+	log.WriteString("*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n")
+	for before := 1; before <= len(digits); before++ {
+		for after := 1; after <= len(digits); after++ {
+			for _, address := range []string{digits[:before], other[:after], digits[:after], digits[:after-1] + "0"} {
+				fmt.Fprintf(&log, "1 bytes + 2 at %s by BackTraceA\n", address)
+				fmt.Fprintln(&want, address)
+			}
+		}
+	}
+	log.WriteString("*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n")
+	var got strings.Builder
+	for block := range read(t, []byte(log.String()), umdh.BaseAuto)[0].Blocks.All() {
+		fmt.Fprintf(&got, "%X\n", block.Address)
+	}
+	if got.String() != want.String() {
+		t.Errorf("got %d lines\n%.2000s", strings.Count(got.String(), "\n"), got.String())
+	}
+}
+
+// An entry with one character changed, missing or doubled is read as it is read with care.
+func TestFastAndCarefulOfOneWrongCharacter(t *testing.T) {
+	const entry = "30 bytes + 3A at 206EDDA8BA0 by BackTraceEDD4EEA6\r\n"
+	log := []byte("*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\r\n")
+	for at := range len(entry) - 2 {
+		for _, c := range []string{"", entry[at:at+1] + entry[at:at+1], " ", "0", "7", "G", "x", "~"} {
+			log = append(log, entry[:at]+c+entry[at+1:]...)
+		}
+	}
+	log = append(log, strings.Repeat(entry, 4)+
+		"*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\r\n"...)
+	fast, careful := render(read(t, log, umdh.BaseAuto)[0]), render(read(t, slowly(log), umdh.BaseAuto)[0])
+	if fast != careful {
+		t.Errorf("fast\n%.3000s\ncareful\n%.3000s", fast, careful)
 	}
 }
 
