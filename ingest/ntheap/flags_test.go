@@ -2,6 +2,7 @@ package ntheap_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -33,6 +34,27 @@ func TestFlagsAreSingleBits(t *testing.T) {
 			} else if heaps.StackTraces != c.stacks || heaps.PageHeap != c.page {
 				t.Errorf("%s %#x: stacks %t, page heap %t", c.name, flag, heaps.StackTraces, heaps.PageHeap)
 			}
+		}
+	}
+}
+
+// A list of heaps that cannot be read to its end, or that claims too many, is read as far as it goes, and a note says so.
+func TestListOfHeaps(t *testing.T) {
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Heaps: 2, Blocks: 5})
+	for _, c := range []struct {
+		name  string
+		at    uint64
+		bytes []byte
+		note  string
+	}{
+		{"longer than its memory", made.PEB + 0xe8, []byte{0x88, 0x13}, "the PEB's list of 5000 heaps breaks off after"},
+		{"of too many", made.PEB + 0xe8, []byte{0xFF, 0xFF, 0xFF, 0x7F}, "the PEB claims 2147483647 heaps; the first"},
+	} {
+		p := process(made)
+		p.Memory = written(made.Memory, c.at, c.bytes...)
+		heaps, err := ntheap.Open(t.Context(), p)
+		if err != nil || !strings.Contains(strings.Join(heaps.Notes, "; "), c.note) {
+			t.Errorf("%s: notes %q, %v", c.name, heaps.Notes, err)
 		}
 	}
 }
