@@ -14,7 +14,7 @@ import (
 )
 
 // maxClient is how large the client for Windows may be, in bytes.
-const maxClient = 15 << 20
+const maxClient = 17 << 20
 
 // A windowsClient is the client under Wine.
 type windowsClient struct {
