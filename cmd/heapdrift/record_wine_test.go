@@ -67,7 +67,7 @@ func recordUMDH(c *recordingClient) {
 // Wine's heaps are not those of Windows: the own reader recognises none, and umdh.exe takes over.
 func recordAuto(c *recordingClient) {
 	out, errs, code := c.run("record", "--snapshots", "2", "--every", "100ms", "-o", "auto", "--", "app.exe", "600000")
-	if !strings.Contains(errs, "going on with --evidence umdh") || strings.Contains(errs, "heapdrift: ") {
+	if !strings.Contains(errs, "continuing with --evidence umdh") || strings.Contains(errs, "heapdrift: ") {
 		c.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 	if s := c.sidecar("auto"); s.Evidence != "umdh" || len(s.Snapshots) != 2 || len(c.called()) != 2 {

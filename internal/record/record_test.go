@@ -107,7 +107,7 @@ func TestFallback(t *testing.T) {
 			"umdh.exe -p:"+pid, "umdh.exe -p:"+pid, "delete GlobalFlag", "delete StackTraceDatabaseSizeInMb", "schtasks.exe /delete")
 	})
 	f.untouched(t)
-	if want := "going on with --evidence umdh"; !strings.Contains(f.said(), want) {
+	if want := "continuing with --evidence umdh"; !strings.Contains(f.said(), want) {
 		t.Errorf("does not say %q:\n%s", want, f.said())
 	}
 

@@ -83,9 +83,9 @@ func (s *session) take(ctx context.Context, n int, d due) error {
 	return nil
 }
 
-// fallBack goes on with another kind of evidence, which needs the same settings.
+// fallBack continues with another kind of evidence, which needs the same settings.
 func (s *session) fallBack(next *collect.Collector, why error) {
-	text := fmt.Sprintf("%v; going on with --evidence %s: %s", collect.ErrNoHeap, next.Kind, next.Why)
+	text := fmt.Sprintf("%v; continuing with --evidence %s: %s", collect.ErrNoHeap, next.Kind, next.Why)
 	s.say("note       %s", text)
 	s.rec.Notes = append(s.rec.Notes, why.Error()+"; recorded by "+next.Kind)
 	s.plan.Collector, s.rec.Evidence = next, next.Kind
