@@ -61,7 +61,7 @@ func TestNamesInALogThatAreNoText(t *testing.T) {
 	} {
 		run := p.settled(p.upload(name, log))
 		if run.ReportKey == "" || run.Error != "" {
-			t.Errorf("%s: no report: %q", name, run.Error)
+			t.Errorf("%s: no report: %+v", name, run)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestSetup(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), bash, script, "--list")
 	cmd.Env = []string{"PATH=" + tools, "SETUP_POSTGRES=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
-	want := "chromium-headless-shell clang curl fonts-liberation gcc-mingw-w64-x86-64 lld postgresql redis-server wine " +
+	want := "bsdutils chromium-headless-shell clang curl fonts-liberation gcc-mingw-w64-x86-64 lld postgresql redis-server wine " +
 		"wine64 xz-utils\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v, %q; want %q", err, out, want)

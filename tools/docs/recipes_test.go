@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"heapdrift/internal/needs"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -87,10 +88,7 @@ func TestNoTokenOnACommandLine(t *testing.T) {
 // push.sh sends the token to the server, and to no command line: a curl that writes down its arguments stands before the
 // real one.
 func TestPushShell(t *testing.T) {
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("curl is not installed")
-	}
+	curl := needs.Program(t, "curl")
 	var asked []string
 	var sent string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +132,7 @@ func TestPushShell(t *testing.T) {
 func TestPowerShellParses(t *testing.T) {
 	pwsh, err := exec.LookPath("pwsh")
 	if err != nil {
-		t.Skip("pwsh (PowerShell 7) is not installed: no parser of the scripts in ci/")
+		t.Skip("PowerShell 7 parses the scripts: Debian has no package of its program pwsh")
 	}
 	files, err := filepath.Glob("../../ci/*.ps1")
 	if err != nil || len(files) == 0 {

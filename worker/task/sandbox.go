@@ -1,9 +1,13 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/jobs"
 	"heapdrift/internal/sandbox"
 )
@@ -37,11 +41,30 @@ func Sandboxed() map[string]sandbox.Task {
 // RunRead reads evidence: in a process of its own, or in this one where runner is nil.
 func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (covered []int, err error) {
 	if runner == nil {
-		return t.Do(ctx, h)
+		return t.Do(ctx, decodingHost{h})
 	}
 	err = runner.Run(ctx, sandbox.Work{Task: taskRead, Input: t, Answers: answers(taskRead, h),
 		Progress: progress(jobs.Read, h), Outcome: &covered})
 	return covered, err
+}
+
+// A decodingHost gets captures as a child process would hand them over: as the artifact that is stored decodes.
+type decodingHost struct{ Host }
+
+// Capture implements Host.
+func (h decodingHost) Capture(ctx context.Context, _ *capture.Capture, write func(io.Writer) error) error {
+	var encoded bytes.Buffer
+	if err := write(&encoded); err != nil {
+		return err
+	}
+	c, err := capture.Read(bytes.NewReader(encoded.Bytes()))
+	if err != nil {
+		return fmt.Errorf("task: capture: %w", err)
+	}
+	return h.Host.Capture(ctx, c, func(w io.Writer) error {
+		_, err := w.Write(encoded.Bytes())
+		return err
+	})
 }
 
 // RunName names frames: in a process of its own, or in this one where runner is nil.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/needs"
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/pagestest"
 )
@@ -86,10 +87,7 @@ func TestPage(t *testing.T) {
 
 // The line for sh does what it says, and leaves no program with another digest that could be run.
 func TestShellLine(t *testing.T) {
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("curl is not installed")
-	}
+	curl := needs.Program(t, "curl")
 	s := pagestest.OpenWithDownloads(t, guard.ByAccount, programs(t, "1.2.3"))
 	_, page, _ := ask(t, s.URL+"/download")
 	found := regexp.MustCompile(`(?s)id="download-sh"[^>]*>(.*?)</pre>`).FindStringSubmatch(page)
