@@ -29,8 +29,8 @@ func acceptPresent(ctx context.Context, client *push.Client, run int64, o *outco
 	fields := map[string]any{"state": leaks.MarkKnown, "reason": leaks.PresentReason}
 	for i := range o.Leaks {
 		l := &o.Leaks[i]
-		leaks := analysis.Class(l.Class).IsLeak() || l.Class == "" && slices.Contains(present, l.Signature)
-		if l.Known != "" || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed || !leaks {
+		isPresent := analysis.Class(l.Class).IsLeak() || l.Class == "" && slices.Contains(present, l.Signature)
+		if l.Known != "" || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed || !isPresent {
 			continue
 		}
 		changed, err := client.ChangeLeak(ctx, o.Project, l.Signature, fields)

@@ -48,7 +48,7 @@ const notReturned = "0x0"
 // Text prints a frame in full, with offset, file and line where they are known.
 func (f *Frame) Text() string {
 	s := f.Name()
-	if f.Function != "" && f.Offset != "" && !(f.Module == "" && f.Offset == notReturned) && !f.Inline {
+	if f.Function != "" && f.Offset != "" && (f.Module != "" || f.Offset != notReturned) && !f.Inline {
 		s += "+" + f.Offset
 	}
 	if f.File != "" {

@@ -43,8 +43,8 @@ func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
 // isPoolable reports whether the rating can be pooled with those of other runs. It cannot where one resized block is
-// judged by its bytes, where blocks are judged by the pointers to them or by a list of leaks at exit, or where the counts
-// did not suffice for a judgement.
+// judged by its bytes, where blocks are judged by the pointers to them or by a list of leaks at exit, or where the
+// counts did not suffice for a judgement.
 func (s *RunRating) isPoolable() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock &&
 		s.Class != analysis.ClassUnreferenced && s.Class != analysis.ClassLeftAtExit && (s.Evidence != nil || !s.isSuspect())

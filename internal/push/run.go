@@ -181,8 +181,8 @@ type Question struct {
 	Matters  string // growth from which a leak matters, as in "1MB/day"
 }
 
-// Verdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how many
-// jobs are left.
+// AwaitVerdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how
+// many jobs are left.
 func (c *Client) AwaitVerdict(ctx context.Context, id int64, q Question, wait time.Duration,
 	told func(pending int)) (*RunVerdict, error) {
 	until := time.Now().Add(wait)

@@ -204,5 +204,6 @@ func (p *Plan) when() string {
 	case o.Snapshots == 0:
 		return fmt.Sprintf("%s, every %s", count, quantity.ShortDuration(o.Every))
 	}
-	return fmt.Sprintf("%s, every %s: %s", count, quantity.ShortDuration(o.Every), quantity.ShortDuration(o.length().Round(time.Second)))
+	return fmt.Sprintf("%s, every %s: %s", count, quantity.ShortDuration(o.Every),
+		quantity.ShortDuration(o.length().Round(time.Second)))
 }

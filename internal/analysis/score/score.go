@@ -37,8 +37,8 @@ var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, LeftA
 // Gravity is higher the more a class asks for a look; −1 of what is no class.
 func (c Class) Gravity() int { return slices.Index(Classes, c) }
 
-// IsSuspect reports whether memory leaks, is reached by no pointer, was left at exit, or grows and the evidence does not
-// decide.
+// IsSuspect reports whether memory leaks, is reached by no pointer, was left at exit, or grows while the evidence does
+// not decide.
 func (c Class) IsSuspect() bool { return c.Gravity() >= Growing.Gravity() }
 
 // IsLeak reports whether memory leaks: it grows without an end, no pointer reaches it, or it was never freed.
