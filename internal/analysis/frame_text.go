@@ -45,12 +45,18 @@ func (f *Frame) FileLine() string {
 // notReturned is the offset of a frame of which a log names only the function, as of a frame without a module.
 const notReturned = "0x0"
 
+// OffsetText is the offset behind the function's name, as in "+0x1f"; "" where it is in the name already, and of frames
+// that have none.
+func (f *Frame) OffsetText() string {
+	if f.Function == "" || f.Offset == "" || f.Inline || f.Module == "" && f.Offset == notReturned {
+		return ""
+	}
+	return "+" + f.Offset
+}
+
 // Text prints a frame in full, with offset, file and line where they are known.
 func (f *Frame) Text() string {
-	s := f.Name()
-	if f.Function != "" && f.Offset != "" && (f.Module != "" || f.Offset != notReturned) && !f.Inline {
-		s += "+" + f.Offset
-	}
+	s := f.Name() + f.OffsetText()
 	if f.File != "" {
 		s += " (" + f.File + ", " + strconv.FormatUint(uint64(f.Line), 10) + ")"
 	}

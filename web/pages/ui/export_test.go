@@ -46,3 +46,13 @@ func StackLine(t testing.TB, stack []*analysis.Frame) string {
 	})
 	return strings.Join(strings.Fields(html.UnescapeString(marks.ReplaceAllString(text, ""))), " ")
 }
+
+// FrameName is the text of a frame's name.
+func FrameName(t testing.TB, f *analysis.Frame) string {
+	t.Helper()
+	var b strings.Builder
+	if err := frameName(f).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return html.UnescapeString(marks.ReplaceAllString(b.String(), ""))
+}

@@ -100,8 +100,11 @@ func frameName(f *analysis.Frame) templ.Component {
 		for i := range scopes {
 			scopes[i] = html.EscapeString(scopes[i])
 		}
-		_, err := io.WriteString(w, `<span class="mod">`+html.EscapeString(Printable(f.Module))+`!</span><wbr>`+
-			strings.Join(scopes, "::<wbr>")+
+		module := ""
+		if f.Module != "" {
+			module = `<span class="mod">` + html.EscapeString(Printable(f.Module)) + `!</span><wbr>`
+		}
+		_, err := io.WriteString(w, module+strings.Join(scopes, "::<wbr>")+
 			`<span class="off">`+html.EscapeString(frameOffset(f))+`</span>`)
 		return err
 	})

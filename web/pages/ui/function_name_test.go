@@ -3,6 +3,7 @@ package ui_test
 import (
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/web/pages/ui"
 )
 
@@ -42,4 +43,19 @@ func FuzzNames(f *testing.F) {
 			t.Errorf("%q: nothing is left", blame)
 		}
 	})
+}
+
+// A frame has its module and offset. A log that names a function alone gives neither.
+func TestFrameName(t *testing.T) {
+	for want, f := range map[string]*analysis.Frame{
+		"app!A::Add+0x1f":        {Module: "app", Function: "A::Add", Offset: "0x1f"},
+		"app!A::Add+0x0":         {Module: "app", Function: "A::Add", Offset: "0x0"},
+		"app!A::Add [inlined]":   {Module: "app", Function: "A::Add", Offset: "0x1f", Inline: true},
+		"cart.cpp:64-byte-block": {Function: "cart.cpp:64-byte-block", Offset: "0x0"},
+		"A::Add+0x1f":            {Function: "A::Add", Offset: "0x1f"},
+	} {
+		if got := ui.FrameName(t, f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -99,11 +99,8 @@ func frameClass(f *analysis.Frame, blamed bool) string {
 
 // frameOffset is printed behind a frame's name; inlined frames have none of their own.
 func frameOffset(f *analysis.Frame) string {
-	switch {
-	case f.Inline:
+	if f.Inline {
 		return " [inlined]"
-	case f.Function == "" || f.Offset == "":
-		return ""
 	}
-	return "+" + f.Offset
+	return f.OffsetText()
 }
