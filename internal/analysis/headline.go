@@ -10,15 +10,16 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// NamedPercent is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a
-// report.
+// NamedPercent is the least share of a heap, in percent, at which a block size or stack that holds it is named in the
+// first sentence of a report.
 const NamedPercent = 50
 
-// headline says what evidence without sites shows, the most important fact first, and which evidence to take next.
+// headline sums up evidence that lists no allocations (VMMap, !heap, verifier logs), the most important fact first, and
+// says which evidence to take next.
 func headline(r *Report) string {
 	const more = "; to detect leaks, take a full dump, UMDH logs or a heap trace of the process"
 	var said []string
-	for _, fact := range []string{describeStops(r), describeLargestGroup(r), describeGrowth(r),
+	for _, fact := range []string{describeVerifierLeaks(r), describeLargestGroup(r), describeGrowth(r),
 		r.MemoryHistory.DescribeFirstLimit()} {
 		if fact != "" {
 			said = append(said, fact)
@@ -30,8 +31,8 @@ func headline(r *Report) string {
 	return nameOf(r) + ": " + strings.Join(said, "; ") + more
 }
 
-// describeStops counts the leaks that Application Verifier reports.
-func describeStops(r *Report) string {
+// describeVerifierLeaks counts the leaks that Application Verifier reports.
+func describeVerifierLeaks(r *Report) string {
 	total, bytes := int64(0), int64(0)
 	for i := range r.Reported {
 		total, bytes = total+r.Reported[i].Count, bytes+r.Reported[i].Bytes
@@ -78,12 +79,12 @@ func describeLargestGroup(r *Report) string {
 			what = "committed bytes"
 		}
 	}
-	of := blocks(top.Usage.Count)
+	amounts := blocks(top.Usage.Count)
 	if committed > 0 {
-		of += ", " + quantity.Bytes(committed) + " committed"
+		amounts += ", " + quantity.Bytes(committed) + " committed"
 	}
 	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s (%s in %s)", quantity.Count(top.Size), percent(part), what,
-		top.Heap, quantity.Bytes(top.Usage.Bytes), of)
+		top.Heap, quantity.Bytes(top.Usage.Bytes), amounts)
 	if where := allocatedBy(from, top.Size); where != "" {
 		s += "; one of the blocks was allocated by " + where
 	}
@@ -113,6 +114,7 @@ func ShareOfHeap(m *capture.Memory, g *capture.BlockGroup) float64 {
 	}
 	h := &m.Heaps[at]
 	whole := h.Busy.Bytes
+	// no busy bytes: take committed and virtual blocks, unless the bytes of the virtual blocks are unknown
 	if whole == 0 && (h.Blocks.Count == 0 || h.Blocks.Bytes > 0) {
 		whole = h.Committed + h.Blocks.Bytes
 	}
@@ -132,7 +134,7 @@ func allocatedBy(m *Memory, size int64) string {
 	return ""
 }
 
-// describeGrowth names the heap that grew most since the first evidence of its kind, or else the size.
+// describeGrowth names the heap that grew most; where no heap can be compared, the block size that grew most.
 func describeGrowth(r *Report) string {
 	for i := len(r.Memory) - 1; i >= 0; i-- {
 		m := &r.Memory[i]
@@ -171,8 +173,8 @@ func describeGroupGrowth(m *Memory) string {
 		quantity.Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
 }
 
-// smallestBlock stands for the size of a virtual block whose size is unknown: about the least that one has.
-const smallestBlock = 508 << 10
+// leastVirtualBlock is assumed as the size of a virtual block of unknown size: about the least possible.
+const leastVirtualBlock = 508 << 10
 
 // grown is the growth of a heap in bytes, by its largest figure.
 func grown(g *capture.HeapGrowth) int64 {
@@ -183,7 +185,7 @@ func grown(g *capture.HeapGrowth) int64 {
 		}
 	}
 	if g.Blocks != nil && g.Blocks.Bytes == 0 {
-		most = max(most, min(g.Blocks.Count, 1<<40)*smallestBlock)
+		most = max(most, min(g.Blocks.Count, 1<<40)*leastVirtualBlock)
 	}
 	return most
 }
@@ -216,13 +218,14 @@ func signed(text string, n int64) string {
 	return text
 }
 
-// ReportedLeaks groups the leaks of one stack that another tool reports. The verdict does not use them.
+// ReportedLeaks are the leaks with the same title and stack that another tool reports: Application Verifier alone fills
+// it. The verdict does not use them.
 type ReportedLeaks struct {
 	Title     string `json:"title"` // "VERIFIER STOP 900"
 	Where     string `json:"where,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	Amount
-	Addresses []string `json:"addresses,omitempty"` // the first of them
+	Addresses []string `json:"addresses,omitempty"` // of the first ten leaks that have one
 	Note      string   `json:"note"`
 	Stack     StackRef `json:"stack"`
 	File      string   `json:"file"`
@@ -253,7 +256,7 @@ func reported(list []Memory) []ReportedLeaks {
 			}
 			n, ok := at[key]
 			if !ok {
-				if len(out) == mostReported {
+				if len(out) == mostReported { // the list is full: further leaks count in its last entry
 					n = mostReported - 1
 				} else {
 					n = len(out)

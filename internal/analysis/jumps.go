@@ -7,8 +7,8 @@ import (
 
 // A Jump is an instant at which a timeline rises suddenly: the first place to look for the reason of a rise.
 type Jump struct {
-	Spike    bool // it falls again at once; else it is a step, which stays
-	From, To int64
+	Spike    bool  // it falls again at once; else it is a step, which stays
+	From, To int64 // times on the timeline, in ns
 	Bytes    int64 // by how much it rises; of a spike, what is left of it is not in that
 }
 

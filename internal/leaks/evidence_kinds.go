@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A EvidenceKind is a kind of evidence that may show a leak.
+// An EvidenceKind is a kind of evidence that may show a leak.
 type EvidenceKind struct {
 	Name  string   // "UMDH snapshots"
 	One   string   // in a sentence, without an article: "UMDH log"

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// MaxRules is how long a rule file may be, in bytes.
+// MaxRules is the largest length of a rule file, in bytes.
 const MaxRules = 1 << 20
 
 // MaxNote is how long the note on a version of a rule file may be, in characters.

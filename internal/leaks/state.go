@@ -5,8 +5,10 @@ type State string
 
 // The states. A signature that never leaked nor grew has none.
 const (
-	StateNone      State = ""
-	StateNew       State = "new"       // came in, and no build has failed for it, nor has anybody taken it
+	StateNone State = ""
+	// StateNew means that the leak appeared in some build; no build has failed for it and nobody has taken it. It stays
+	// new in later builds.
+	StateNew       State = "new"
 	StateFound     State = "found"     // it was there in the first build of its scenario: nobody knows since when
 	StateOngoing   State = "ongoing"   // a build has failed for it, somebody has taken it, or it is known no longer
 	StateKnown     State = "known"     // the team tolerates it

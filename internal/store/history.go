@@ -17,19 +17,20 @@ type History struct {
 	Builds    []BuildRef      // every build of the project that has a result, oldest first
 	Scenarios []string        // in which the signature was seen
 	Outcomes  []leaks.Outcome // by build, oldest first, then by scenario; of every build and scenario that was run
-	// Explained is the finding that explains the signature best: the gravest of the newest build.
+	// Explained is the gravest finding of the newest build that has one; its clauses explain the signature.
 	Explained *Finding
-	Lines     []leaks.LineState // on which it was bad, that of the default branch first
+	// Lines are its state on each line of builds on which it leaked or grew; the default branch's line comes first.
+	Lines []leaks.LineState
 }
 
 // FindHistory returns what all runs say of a signature, or ErrNotFound.
 func (v View) FindHistory(ctx context.Context, project, signature string) (*History, error) {
-	at, err := rootOf(ctx, db.Q(v), project, signature)
+	ids, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
 		return nil, err
 	}
 	row, err := db.One[signatureRow](ctx, db.Q(v),
-		`select `+signatureColumns+` from signatures s where s.id = $1`, at.Root)
+		`select `+signatureColumns+` from signatures s where s.id = $1`, ids.Root)
 	if err != nil {
 		return nil, db.Wrap("signature", err)
 	}
@@ -37,23 +38,23 @@ func (v View) FindHistory(ctx context.Context, project, signature string) (*Hist
 	if err := complete(ctx, db.Q(v), []*Signature{&h.Signature}); err != nil {
 		return nil, db.Wrap("states of a signature", err)
 	}
-	if h.Builds, err = buildsWithResults(ctx, db.Q(v), at.Project, 0); err != nil {
+	if h.Builds, err = buildsWithResults(ctx, db.Q(v), ids.Project, 0); err != nil {
 		return nil, db.Wrap("builds", err)
 	}
 	h.Scenarios, err = db.Values[string](ctx, db.Q(v), `
 		select sc.name from scenarios sc where sc.project_id = $1 and exists (
 			select from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id where own.root_id = $2 and r.scenario_id = sc.id)
-		order by sc.name`, at.Project, at.Root)
+		order by sc.name`, ids.Project, ids.Root)
 	if err != nil {
 		return nil, db.Wrap("scenarios", err)
 	}
-	if h.Outcomes, err = outcomesOf(ctx, db.Q(v), at); err != nil {
+	if h.Outcomes, err = outcomesOf(ctx, db.Q(v), ids); err != nil {
 		return nil, db.Wrap("history", err)
 	}
-	if h.Explained, err = explained(ctx, db.Q(v), at.Root); err != nil {
+	if h.Explained, err = explained(ctx, db.Q(v), ids.Root); err != nil {
 		return nil, db.Wrap("history", err)
 	}
-	h.Lines, err = v.ListLines(ctx, project, at.Root, h.Signature.State == leaks.StateKnown)
+	h.Lines, err = v.ListLines(ctx, project, ids.Root, h.Signature.State == leaks.StateKnown)
 	return h, err
 }
 
@@ -65,7 +66,7 @@ type runFindingRow struct {
 	figureRow
 }
 
-// seenColumns are the columns of a runFindingRow, except for the rate of a finding f.
+// seenColumns select a runFindingRow from a finding f, without its rate.
 var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario_id, r.status, ` +
 	bareFigureColumns("f")
 
@@ -75,7 +76,7 @@ func (r *runFindingRow) seen() *leaks.SignatureFinding {
 }
 
 // outcomesOf lists what each build says of a signature in each scenario.
-func outcomesOf(ctx context.Context, q db.Querier, at signatureIDs) ([]leaks.Outcome, error) {
+func outcomesOf(ctx context.Context, q db.Querier, ids signatureIDs) ([]leaks.Outcome, error) {
 	type scenarioRuns struct {
 		BuildID, ScenarioID, Newest int64
 		Build, Scenario             string
@@ -85,7 +86,7 @@ func outcomesOf(ctx context.Context, q db.Querier, at signatureIDs) ([]leaks.Out
 	list, err := db.All[scenarioRuns](ctx, q, `
 		select r.build_id, r.scenario_id, b.name as build, sc.name as scenario, count(*) as runs, max(r.id) as newest
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
-		where b.project_id = $1 and r.analysed_at is not null group by r.build_id, r.scenario_id, b.id, sc.id order by `+oldestFirst+`, sc.name`, at.Project)
+		where b.project_id = $1 and r.analysed_at is not null group by r.build_id, r.scenario_id, b.id, sc.id order by `+oldestFirst+`, sc.name`, ids.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func outcomesOf(ctx context.Context, q db.Querier, at signatureIDs) ([]leaks.Out
 	}
 	seen, err := db.All[runFindingRow](ctx, q, `
 		select `+seenColumns+`, f.rate from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
-		where own.root_id = $1 order by f.run_id, f.signature_id`, at.Root)
+		where own.root_id = $1 order by f.run_id, f.signature_id`, ids.Root)
 	for i := range seen {
 		if k, ok := places[place{seen[i].BuildID, seen[i].ScenarioID}]; ok {
 			outcomes[k].Take(seen[i].seen())
@@ -105,7 +106,7 @@ func outcomesOf(ctx context.Context, q db.Querier, at signatureIDs) ([]leaks.Out
 	if err != nil {
 		return nil, err
 	}
-	absent, err := absencesOf(ctx, q, []int64{at.Root}, nil)
+	absent, err := absencesOf(ctx, q, []int64{ids.Root}, nil)
 	for i := range absent {
 		if k, ok := places[place{absent[i].BuildID, absent[i].ScenarioID}]; ok {
 			outcomes[k].Absent = absent[i].caller()

@@ -7,11 +7,11 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// mostOdds is how many runs of a line are listed, the newest ones.
-const mostOdds = 60
+// maxRunsPerLine is how many runs of a line are listed; the newest.
+const maxRunsPerLine = 60
 
-// ListLines lists how a leak stands on each line that it was bad on, that of the default branch first. root is the id
-// of its signature, and known says that the team tolerates it.
+// ListLines returns the state of a leak on each line of builds (a branch) on which it leaked or grew; the default
+// branch's line comes first. root is the id of its signature, and known says that the team tolerates it.
 func (v View) ListLines(ctx context.Context, project string, root int64, known bool) ([]leaks.LineState, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
@@ -64,7 +64,8 @@ func (v View) ListLines(ctx context.Context, project string, root int64, known b
 	return list, nil
 }
 
-// oddsOf lists what each run says of a leak, by the branch of its build.
+// oddsOf returns by branch, for each of the newest maxRunsPerLine runs, how probable the leak is and how much it grew.
+// Runs come oldest first.
 func (v View) oddsOf(ctx context.Context, lines *leaks.BuildLines, root int64) (map[string][]leaks.RunOdds, error) {
 	type row struct {
 		leaks.RunOdds
@@ -83,7 +84,7 @@ func (v View) oddsOf(ctx context.Context, lines *leaks.BuildLines, root int64) (
 		odds[line.Branch] = append(odds[line.Branch], r.RunOdds)
 	}
 	for branch, list := range odds {
-		odds[branch] = list[max(0, len(list)-mostOdds):]
+		odds[branch] = list[max(0, len(list)-maxRunsPerLine):]
 	}
 	return odds, db.Wrap("odds of a signature", err)
 }

@@ -32,7 +32,7 @@ type LeakRun struct {
 	Build, Scenario string
 	Branch          string // of the build
 	Sites           int    // of the leak, all of them
-	Read            int    // of them that were looked at
+	Read            int    // how many of the leak's sites were read
 	SpanNS          int64  // between which its growth was measured; 0 where the evidence has no times
 }
 

@@ -2,7 +2,7 @@ package main
 
 import "regexp"
 
-// A word is an expression that users do not read, and what they read instead.
+// A word is an expression that texts for users must not contain, and its replacement.
 type word struct {
 	forbidden *regexp.Regexp
 	instead   string
@@ -12,7 +12,7 @@ func never(expression, instead string) word {
 	return word{regexp.MustCompile(`(?i)\b(?:` + expression + `)\b`), instead}
 }
 
-// glossary is one word for one thing, in the order of the things.
+// glossary lists the forbidden expressions, grouped by kind: each thing has one word.
 var glossary = []word{
 	// Terms of the field.
 	never(`places?`, `"site" in counts; "function", "line" or "address" for what is meant`),
@@ -57,11 +57,11 @@ var glossary = []word{
 	never(`meanwhile`, `the time: "since you opened it"`),
 }
 
-// forbidden lists the words of the text that the glossary replaces.
-func forbidden(words string) []fault {
+// forbidden returns a fault for each forbidden expression in text.
+func forbidden(text string) []fault {
 	var list []fault
 	for _, w := range glossary {
-		for _, found := range w.forbidden.FindAllString(words, -1) {
+		for _, found := range w.forbidden.FindAllString(text, -1) {
 			list = append(list, fault{ruleWord, found, "write " + w.instead})
 		}
 	}

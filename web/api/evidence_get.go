@@ -61,11 +61,12 @@ func (a *API) evidenceGet(c echo.Context) error {
 	return nil
 }
 
-// HeadKey marks, in the context of a request, that it is a HEAD which the server has routed as GET.
+// HeadKey is set in the echo context of a HEAD request that the server routes as GET.
 const HeadKey = "heapdrift.head"
 
-// noteDownload writes into the audit who takes something out of a project. A range behind the first bytes is a part of
-// a download that is noted already, and HEAD takes nothing.
+// noteDownload writes into the audit who takes something out of a project. A range that does not start at byte 0
+// continues a download that is already noted; a suffix range (bytes=-N) is noted. HEAD sends no content, so it is not
+// noted.
 func (a *API) noteDownload(c echo.Context, run int64, what map[string]any) error {
 	r := c.Request()
 	begin := r.Header.Get("Range")

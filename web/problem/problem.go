@@ -57,7 +57,7 @@ const (
 	CodeNotFound    = "not-found"
 	CodeTooLarge    = "too-large"
 	CodeNoSpace     = "no-space"
-	CodeExpired     = "evidence-expired" // the server keeps files for a time only
+	CodeExpired     = "evidence-expired" // the evidence file was deleted after its retention (410)
 	CodeQuota       = "quota-used-up"
 	CodeLocked      = "upload-locked"
 	CodeInternal    = "internal"

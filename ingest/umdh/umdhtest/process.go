@@ -36,8 +36,8 @@ const (
 // A Stack is an entry of the stack trace database.
 type Stack struct {
 	ID      uint64
-	Frames  []Frame // innermost first
-	Aliases [][]Frame
+	Frames  []Frame   // innermost first
+	Aliases [][]Frame // further stacks that umdh prints as Alias of this id
 }
 
 // A Frame is a return address and what symbols make of it.

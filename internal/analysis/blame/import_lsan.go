@@ -2,9 +2,9 @@ package blame
 
 import "strings"
 
-// ImportLSan translates suppressions of LeakSanitizer: leak:PATTERN, where PATTERN stands anywhere in the function,
-// module or file of any frame, * is any text, ^ its beginning and $ its end. Here a ? in a pattern stands for any one
-// character.
+// ImportLSan translates suppressions of LeakSanitizer: leak:PATTERN. PATTERN matches anywhere in the name of a
+// function, module or file of any frame. * matches any text; ^ and $ anchor it to the start and end of the name. Unlike
+// in LeakSanitizer, ? matches any one byte.
 func ImportLSan(text string) RuleImport {
 	var out RuleImport
 	for n, line := range lines(text) {
@@ -21,15 +21,16 @@ func ImportLSan(text string) RuleImport {
 		case strings.Trim(pattern, "*^$") == "":
 			out.Rejected = append(out.Rejected, RejectedLine{n, line, "the pattern would suppress every leak"})
 		default:
-			out.Rules = append(out.Rules, token("frame:", anchored(pattern))+" -> "+
+			out.Rules = append(out.Rules, token("frame:", wholePattern(pattern))+" -> "+
 				token("known=", "suppressed for LeakSanitizer: "+pattern))
 		}
 	}
 	return out
 }
 
-// anchored makes a pattern that is looked for anywhere one that covers the whole text.
-func anchored(pattern string) string {
+// wholePattern turns a pattern that matches anywhere into one that matches the whole name: * on each side that is not
+// anchored.
+func wholePattern(pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "^"); ok {
 		pattern = rest
 	} else {

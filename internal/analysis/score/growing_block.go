@@ -2,18 +2,17 @@ package score
 
 import "heapdrift/ingest/quantity"
 
-// One block that is reallocated to ever more bytes leaks whatever it is filled with, though the number of blocks never
-// changes.
+// A block that is reallocated to more and more bytes leaks its contents, though the number of blocks stays.
 const (
-	fewBlocks      = 4    // as many may be held by all of a signature
-	growingRises   = 0.6  // of the intervals in which bytes must rise
-	growingFalls   = 0.05 // of the bytes that it rose by may be given back
-	growingLater   = 0.4  // of the first half's growth the second half must have
-	growingAtLeast = 1.25 // times what it was
-	growingFew     = 6    // snapshots it takes
-	// growingLooks is how many snapshots are looked at: a block that grows by a share of itself is resized ever more
-	// seldom, so that of more intervals ever fewer have a rise.
-	growingLooks = 10
+	fewBlocks             = 4    // the most blocks the series may hold at once
+	growingRises          = 0.6  // least share of the intervals with a rise
+	growingFalls          = 0.05 // largest share of the rise that is given back
+	growingLater          = 0.4  // least growth of the second half, as a share of the first half's
+	growingAtLeast        = 1.25 // least ratio of the last size to the first
+	growingLeastSnapshots = 6
+	// growingSamples is how many evenly spread snapshots are compared. A block that grows geometrically is resized more
+	// and more rarely, so with more samples fewer intervals would show a rise.
+	growingSamples = 10
 )
 
 // A resizing is how one block, or a few, grew.
@@ -26,18 +25,18 @@ type resizing struct {
 // snapshots to the last.
 func GrowsInPlace(s *Series) bool { return resizingOf(s) != nil }
 
-// resizingOf is nil of a series of another kind.
+// resizingOf returns how the block grew; nil where the series shows no such block.
 func resizingOf(s *Series) *resizing {
 	first := 0
 	for first < len(s.Count) && s.Count[first] == 0 {
 		first++
 	}
-	if len(s.Count)-first < len(s.Count)/2 {
+	if len(s.Count)-first < len(s.Count)/2 { // it appeared only in the second half
 		return nil
 	}
-	counts, bytes := looks(s.Count[first:]), looks(s.Bytes[first:])
+	counts, bytes := samples(s.Count[first:]), samples(s.Bytes[first:])
 	n := len(counts)
-	if n < growingFew {
+	if n < growingLeastSnapshots {
 		return nil
 	}
 	rises, rose, fell := 0, int64(0), int64(0)
@@ -60,21 +59,21 @@ func resizingOf(s *Series) *resizing {
 	if counts[n-1] > counts[0]+1 || float64(rises) < growingRises*float64(n-1) ||
 		float64(fell) > growingFalls*float64(rose) ||
 		float64(later) < growingLater*float64(before) || float64(bytes[n-1]) < growingAtLeast*float64(bytes[0]) ||
-		bytes[n-1] <= bytes[n-1-(n-1)/3] {
+		bytes[n-1] <= bytes[n-1-(n-1)/3] { // it stopped growing in the last third
 		return nil
 	}
 	return &resizing{bytes[0], bytes[n-1], rises, n - 1}
 }
 
-// looks are at most growingLooks of the values, in even steps, the first and the last among them.
-func looks(values []int64) []int64 {
+// samples returns growingSamples of the values, evenly spread from the first to the last; all where there are no more.
+func samples(values []int64) []int64 {
 	n := len(values)
-	if n <= growingLooks {
+	if n <= growingSamples {
 		return values
 	}
-	list := make([]int64, growingLooks)
+	list := make([]int64, growingSamples)
 	for i := range list {
-		list[i] = values[i*(n-1)/(growingLooks-1)]
+		list[i] = values[i*(n-1)/(growingSamples-1)]
 	}
 	return list
 }

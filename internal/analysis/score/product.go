@@ -2,17 +2,17 @@ package score
 
 import "math"
 
-// A product is e^log times rest, of which nearly all factors are in rest: logarithms and powers are most of what a
-// judgement costs, and of small counts none is needed. The zero value is 0.
+// A product is e^log × rest. Factors are multiplied into rest, because logarithms and powers are most of the cost of a
+// judgement; small counts need none. The zero value is 0.
 type product struct{ log, rest float64 }
 
 var one = product{rest: 1}
 
 const (
-	// mostFactors is up to how many factors are multiplied out.
+	// mostFactors is the largest d for which timesRising multiplies factor by factor.
 	mostFactors = 16
-	// mostRest bounds rest, and its inverse: what is multiplied with it in one step, and the product of three, neither
-	// overflows nor vanishes.
+	// mostRest bounds rest: unless it is 0, it stays within [1/mostRest, mostRest]. Then neither the factors of one
+	// step nor the product of three rests overflow or underflow.
 	mostRest = 1e80
 )
 
@@ -26,19 +26,19 @@ func (p *product) timesRising(x, d float64) {
 		p.rest *= x
 		x++
 	}
-	p.bound()
+	p.normalise()
 }
 
 func (p *product) times(o *product) {
 	p.log += o.log
 	p.rest *= o.rest
-	p.bound()
+	p.normalise()
 }
 
 func (p *product) over(o *product) {
 	p.log -= o.log
 	p.rest /= o.rest
-	p.bound()
+	p.normalise()
 }
 
 func (p *product) plus(o *product) {
@@ -49,39 +49,39 @@ func (p *product) plus(o *product) {
 	case p.log == o.log:
 		p.rest += o.rest
 	case p.log > o.log:
-		p.rest += o.in(p.log)
+		p.rest += o.relativeTo(p.log)
 	default:
-		p.log, p.rest = o.log, o.rest+p.in(o.log)
+		p.log, p.rest = o.log, o.rest+p.relativeTo(o.log)
 	}
 }
 
-// in is how often e^log it is.
-func (p *product) in(log float64) float64 {
+// relativeTo is p divided by e^log.
+func (p *product) relativeTo(log float64) float64 {
 	if p.log == log {
 		return p.rest
 	}
 	return p.rest * math.Exp(p.log-log)
 }
 
-// bound moves what is large or small of rest to log.
-func (p *product) bound() {
+// normalise moves rest into log when it is too large or too small.
+func (p *product) normalise() {
 	if p.rest != 0 && (p.rest > mostRest || p.rest < 1/mostRest) {
 		p.log, p.rest = p.log+math.Log(p.rest), 1
 	}
 }
 
-// value is the logarithm of the product.
-func (p *product) value() float64 { return p.log + math.Log(p.rest) }
+// ln is the logarithm of the product.
+func (p *product) ln() float64 { return p.log + math.Log(p.rest) }
 
 // lnRising is ln Γ(x+d)/Γ(x), for positive x and d of 0 or more.
 func lnRising(x, d float64) float64 {
 	l := one
 	l.timesRising(x, d)
-	return l.value()
+	return l.ln()
 }
 
-// lgamma is ln Γ(x) for positive x: Stirling's series above 8, by recurrence to there below. Its error is below 1e-10,
-// and it is several times as fast as math.Lgamma, which is most of what a judgement costs.
+// lgamma is ln Γ(x) for positive x: Stirling's series for x ≥ 8; below 8, Γ(x+1) = xΓ(x) raises x to 8 or more first.
+// Its error is below 1e-10, and it is several times as fast as math.Lgamma, which is most of what a judgement costs.
 func lgamma(x float64) float64 {
 	shift := 1.0
 	for x < 8 {

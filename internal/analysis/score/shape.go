@@ -246,7 +246,7 @@ func symmetric(factors []product, degree int) product {
 	var sums [4]float64
 	sums[0] = 1
 	for i := range factors {
-		x := factors[i].in(top)
+		x := factors[i].relativeTo(top)
 		for k := degree; k > 0; k-- {
 			sums[k] += x * sums[k-1]
 		}
@@ -316,5 +316,5 @@ func (m *mean) log() float64 {
 	if m.n == 0 {
 		return math.Inf(-1)
 	}
-	return all.value() - math.Log(float64(m.n))
+	return all.ln() - math.Log(float64(m.n))
 }

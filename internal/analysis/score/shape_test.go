@@ -241,11 +241,11 @@ func TestProducts(t *testing.T) {
 			product.times(&b)
 			quotient.over(&b)
 			sum.plus(&b)
-			if !near(product.value(), a.value()+b.value()) || !near(quotient.value(), a.value()-b.value()) {
+			if !near(product.ln(), a.ln()+b.ln()) || !near(quotient.ln(), a.ln()-b.ln()) {
 				t.Errorf("%v and %v: product %v, quotient %v", a, b, product, quotient)
 			}
-			large, small := max(a.value(), b.value()), min(a.value(), b.value())
-			if !near(sum.value(), large+math.Log1p(math.Exp(small-large))) {
+			large, small := max(a.ln(), b.ln()), min(a.ln(), b.ln())
+			if !near(sum.ln(), large+math.Log1p(math.Exp(small-large))) {
 				t.Errorf("%v and %v: sum %v", a, b, sum)
 			}
 		}
@@ -258,18 +258,18 @@ func TestProducts(t *testing.T) {
 		t.Errorf("1 and 0 are %v", zero)
 	}
 	if p := (product{0, 2 * mostRest}); true {
-		if p.bound(); p.rest != 1 || !near(p.log, math.Log(2*mostRest)) {
+		if p.normalise(); p.rest != 1 || !near(p.log, math.Log(2*mostRest)) {
 			t.Errorf("a large rest is left: %v", p)
 		}
 	}
 	if p := (product{0, 0.5 / mostRest}); true {
-		if p.bound(); p.rest != 1 || !near(p.log, math.Log(0.5/mostRest)) {
+		if p.normalise(); p.rest != 1 || !near(p.log, math.Log(0.5/mostRest)) {
 			t.Errorf("a small rest is left: %v", p)
 		}
 	}
 	for _, rest := range []float64{mostRest, 1, 0} {
 		p := product{3, rest}
-		if p.bound(); p != (product{3, rest}) {
+		if p.normalise(); p != (product{3, rest}) {
 			t.Errorf("%g is moved: %v", rest, p)
 		}
 	}
@@ -282,12 +282,12 @@ func TestSymmetric(t *testing.T) {
 		if degree == 0 {
 			continue
 		}
-		if sum := symmetric(factors, degree); math.Abs(sum.value()-math.Log(want)) > 1e-12 {
-			t.Errorf("degree %d: %g, want %g", degree, math.Exp(sum.value()), want)
+		if sum := symmetric(factors, degree); math.Abs(sum.ln()-math.Log(want)) > 1e-12 {
+			t.Errorf("degree %d: %g, want %g", degree, math.Exp(sum.ln()), want)
 		}
 	}
 	never := product{math.Inf(-1), 1}
-	if sum := symmetric([]product{never, never}, 2); !math.IsInf(sum.value(), -1) {
+	if sum := symmetric([]product{never, never}, 2); !math.IsInf(sum.ln(), -1) {
 		t.Errorf("of what cannot be: %v", sum)
 	}
 }

@@ -15,29 +15,29 @@ type Builder struct {
 	debugID                                                         string
 	starts, segments, pages, locations, inlines, types, omap, texts []byte
 
-	textAt     map[string]uint32
-	inlineAt   map[record]uint32
-	locationAt map[record]uint32
-	last       uint32 // location of the last segment
-	end        uint32 // of the last segment
-	typed      []returnType
+	textAt       map[string]uint32
+	inlineAt     map[record]uint32
+	locationAt   map[record]uint32
+	lastLocation uint32 // of the last segment
+	end          uint32 // of the last segment
+	typed        []returnType
 }
 
 type returnType struct{ ret, text uint32 }
 
-// NewBuilder starts an index of the PDB with a debug id.
+// NewBuilder starts an empty index for the PDB that has this debug id.
 func NewBuilder(debugID string) *Builder {
 	return &Builder{debugID: debugID, texts: make([]byte, 4), textAt: map[string]uint32{"": 0},
 		inlineAt: map[record]uint32{}, locationAt: map[record]uint32{}}
 }
 
-// AddSegment adds the addresses from start to end, exclusive, over which nothing but the displacement changes; that of
-// the first address is given. Segments must come in ascending order and must not overlap.
+// AddSegment adds the addresses [start, end), which share one location. at.Displacement is that of start. Segments must
+// come in ascending order and must not overlap.
 func (b *Builder) AddSegment(start, end uint32, at Location) error {
 	if end <= start || start < b.end {
 		return fmt.Errorf("index: segment 0x%x–0x%x does not follow 0x%x", start, end, b.end)
 	}
-	if start > b.end && b.last != 0 { // a gap ends what stood before
+	if start > b.end && b.lastLocation != 0 { // after a gap: end the previous segment, else it would reach to start
 		b.segment(b.end, 0)
 	}
 	inline := uint32(0)
@@ -51,7 +51,7 @@ func (b *Builder) AddSegment(start, end uint32, at Location) error {
 	}
 	location := intern(&b.locations, b.locationAt, locationSize/4,
 		record{b.text(at.Function), start - at.Displacement, b.text(at.File), at.Line, inline, flags})
-	if location != b.last || start > b.end {
+	if location != b.lastLocation || start > b.end {
 		b.segment(start, location)
 	}
 	b.end = end
@@ -80,7 +80,7 @@ func (b *Builder) segment(start, location uint32) {
 	}
 	b.starts = binary.LittleEndian.AppendUint32(b.starts, start)
 	b.segments = binary.LittleEndian.AppendUint32(b.segments, location)
-	b.last = location
+	b.lastLocation = location
 }
 
 func (b *Builder) text(s string) uint32 {
@@ -94,14 +94,14 @@ func (b *Builder) text(s string) uint32 {
 	return at
 }
 
-// AddType says what the call before a return address of the image allocates. They may come in any order; the first
-// one at an address stays.
+// AddType records the type that is allocated by the call which returns to ret, an RVA. Of several for one address the
+// first is kept. Addresses may come in any order.
 func (b *Builder) AddType(ret uint32, name string) {
 	b.typed = append(b.typed, returnType{ret, b.text(name)})
 }
 
-// AddOMAP says from which address on the image came from which address before it was reordered; to is 0 where it
-// came from nowhere. They must come in ascending order.
+// AddOMAP adds an OMAP entry: from RVA from on, the code was at RVA to before the image was reordered; to is 0 where it
+// has no origin. Entries must come in ascending order.
 func (b *Builder) AddOMAP(from, to uint32) {
 	b.omap = binary.LittleEndian.AppendUint32(b.omap, from)
 	b.omap = binary.LittleEndian.AppendUint32(b.omap, to)
@@ -115,7 +115,7 @@ func (b *Builder) Write(w io.Writer) error {
 	if int64(len(b.texts)) > 1<<31 {
 		return errors.New("index: more than 2 GiB of texts")
 	}
-	if b.last != 0 {
+	if b.lastLocation != 0 {
 		b.segment(b.end, 0)
 	}
 	slices.SortStableFunc(b.typed, func(a, b returnType) int { return cmp.Compare(a.ret, b.ret) })

@@ -13,8 +13,8 @@ type window struct{ from, to float64 }
 // length is how many seconds a window lasts.
 func (w window) length() float64 { return w.to - w.from }
 
-// windows are n stretches that do not overlap, in order: each lies anywhere in its own n-th part of the time between
-// two instants and fills a share of it between low and high.
+// windows divides [from, to] into n equal slots and puts one window at a random position in each. A window fills a
+// share of its slot between low and high.
 func windows(s *behaviour.Stack, n int, from, to, low, high float64) []window {
 	list := make([]window, n)
 	slot := (to - from) / float64(n)
@@ -26,8 +26,8 @@ func windows(s *behaviour.Stack, n int, from, to, low, high float64) []window {
 	return list
 }
 
-// clock are the instants of a timer whose period is a round one, as people configure them. It goes off low to high
-// times.
+// clock returns the ticks of a timer with a round period (1 s to 1 h) that fires low to high times in the run; where no
+// round period fits, of another.
 func clock(s *behaviour.Stack, low, high, jitter float64) []float64 {
 	var fit []float64
 	for _, period := range []float64{1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 300, 600, 900, 1200, 1800, 3600} {
@@ -46,20 +46,19 @@ func requests(s *behaviour.Stack, low, high float64) []float64 {
 	return s.Requests(s.Between(low, high))
 }
 
-// rarely is the share of n events that go wrong: one between low and high, or a greater one so that some thirty of
-// them do.
+// rarely draws the share of n events that fail, between low and high, but at least 30/n, so that about 30 or more fail.
 func rarely(s *behaviour.Stack, n int, low, high float64) float64 {
 	return min(1, max(s.Between(low, high), 30/float64(max(n, 1))))
 }
 
-// A cache holds a limited number of blocks, the ones that are longest not used first.
+// A cache holds a limited number of blocks, least recently used first.
 type cache struct {
 	s      *behaviour.Stack
 	limit  int
 	blocks []behaviour.Block
 }
 
-// put makes a block for a new entry. A full cache frees the block at a place of its order for it.
+// put makes a block for a new entry. A full cache first frees blocks[victim].
 func (c *cache) put(at float64, bytes, victim int) {
 	if len(c.blocks) >= c.limit {
 		c.s.Free(c.blocks[victim], at)
@@ -68,7 +67,7 @@ func (c *cache) put(at float64, bytes, victim int) {
 	c.blocks = append(c.blocks, c.s.Alloc(at, bytes))
 }
 
-// hit uses so many entries, recent ones oftener than old ones.
+// hit uses an entry times times, recently used ones more often.
 func (c *cache) hit(times int) {
 	for range times {
 		if n := len(c.blocks); n > 0 {
@@ -79,7 +78,7 @@ func (c *cache) hit(times int) {
 	}
 }
 
-// limitOf draws how many entries a cache has that is full before a sixth of n misses are over.
+// limitOf draws the capacity of a cache, from 8 to at most most, that is full within the first sixth of its n misses.
 func limitOf(s *behaviour.Stack, n int, most float64) int {
 	return int(s.Between(8, max(9, min(most, float64(n)/6))))
 }
@@ -87,7 +86,8 @@ func limitOf(s *behaviour.Stack, n int, most float64) int {
 // A job borrows a block from a pool for a while.
 type job struct{ from, to float64 }
 
-// jobsOf are jobs at instants, with lengths about a mean such that on average so many of them are under way.
+// jobsOf starts a job at each instant. Lengths are exponential, with a mean by which about underway jobs run at once,
+// but at most a 25th of the run.
 func jobsOf(s *behaviour.Stack, instants []float64, underway float64) []job {
 	mean := min(s.Seconds/25, underway*s.Seconds/float64(max(1, len(instants))))
 	list := make([]job, len(instants))
@@ -97,7 +97,7 @@ func jobsOf(s *behaviour.Stack, instants []float64, underway float64) []job {
 	return list
 }
 
-// peak is how many jobs are under way at once at most, up to an instant.
+// peak is the largest number of jobs that run at once among those begun by until. jobs must be sorted by from.
 func peak(jobs []job, until float64) int {
 	var ends []float64
 	most := 0
@@ -150,7 +150,7 @@ func (p pool) serve(s *behaviour.Stack, jobs []job) {
 		case e.ends && has:
 			s.Free(block, e.at)
 			delete(lent, e.job)
-		case e.ends:
+		case e.ends: // the pool had no block for this job
 		case len(idle) > 0:
 			lent[e.job] = idle[len(idle)-1]
 			idle = idle[:len(idle)-1]
