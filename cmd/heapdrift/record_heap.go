@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"heapdrift/ingest/capture"
@@ -37,11 +36,7 @@ func heapReader(limit time.Duration, labels record.Labels, unit string) collect.
 		if err := writeOutput(path, nil, write); err != nil {
 			return collect.Cost{}, err
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return collect.Cost{}, err
-		}
-		out := collect.Cost{Pause: cost.Pause, Took: cost.Total, Bytes: info.Size()}
+		out := collect.Cost{Pause: cost.Pause, Took: cost.Total} // the recording asks the file for its size
 		for _, w := range c.Warnings {
 			out.Notes = append(out.Notes, w.Message)
 		}
