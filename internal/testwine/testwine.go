@@ -112,7 +112,8 @@ func (w *Wine) InConsole(t testing.TB, dir, program string, args ...string) *exe
 	for _, arg := range append([]string{w.program, program}, args...) {
 		line = append(line, "'"+strings.ReplaceAll(arg, "'", `'\''`)+"'")
 	}
-	cmd := exec.CommandContext(t.Context(), needs.Program(t, "script"), "-qec", strings.Join(line, " "), os.DevNull)
+	// exec, since Ctrl C reaches every program of the console: a shell that waits for Wine would end with a code of its own.
+	cmd := exec.CommandContext(t.Context(), needs.Program(t, "script"), "-qec", "exec "+strings.Join(line, " "), os.DevNull)
 	cmd.Dir, cmd.Env = dir, w.environment()
 	return cmd
 }
