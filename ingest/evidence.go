@@ -71,8 +71,8 @@ func noEvidence(archive string, last *evidence.Error) *evidence.Error {
 // isNoEvidence reports whether a code says that a file is something else, rather than that it is harmful or damaged.
 func isNoEvidence(code string) bool {
 	switch code {
-	case evidence.CodeEmpty, evidence.CodeUnknown, evidence.CodeUnsupported, evidence.CodeKernelDump,
-		evidence.CodeNotTrace, evidence.CodeNoHeap, evidence.CodeOtherSystem:
+	case evidence.CodeEmptyFile, evidence.CodeUnknownFormat, evidence.CodeUnsupportedFormat, evidence.CodeKernelDump,
+		evidence.CodeNotTrace, evidence.CodeNoHeapMemory, evidence.CodeOtherSystem:
 		return true
 	}
 	return false
@@ -80,7 +80,9 @@ func isNoEvidence(code string) bool {
 
 // isOfArchive reports whether a code says that an archive cannot be unpacked any further, so that no file of it can be
 // read.
-func isOfArchive(code string) bool { return code == evidence.CodeBomb || code == evidence.CodeDamaged }
+func isOfArchive(code string) bool {
+	return code == evidence.CodeArchiveBomb || code == evidence.CodeDamagedArchive
+}
 
 // leftOutOf warns of the files of an archive that are not evidence.
 func leftOutOf(archive string, left []skippedFile) []capture.Warning {
@@ -103,7 +105,7 @@ func leftBeside(archive string, left []skippedFile) (list []capture.Warning) {
 		switch {
 		case l.symbols:
 			symbols = append(symbols, l)
-		case l.why.Code != evidence.CodeUnknown && (l.why.Code != evidence.CodeEmpty || promised(l.name) != nil):
+		case l.why.Code != evidence.CodeUnknownFormat && (l.why.Code != evidence.CodeEmptyFile || promised(l.name) != nil):
 			missed = append(missed, l)
 		}
 	}

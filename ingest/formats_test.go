@@ -133,7 +133,7 @@ func TestArchiveWithADumpOfACrash(t *testing.T) {
 		code     string
 	}{
 		"beside a full dump": {[]file{{"a-crash.dmp", crash.Bytes()}, {"b.dmp", dumpOf(3)}}, 1, ""},
-		"alone":              {[]file{{"a-crash.dmp", crash.Bytes()}}, 0, evidence.CodeNoHeap},
+		"alone":              {[]file{{"a-crash.dmp", crash.Bytes()}}, 0, evidence.CodeNoHeapMemory},
 		"beside another": {[]file{{"a-crash.dmp", crash.Bytes()}, {"b-crash.dmp", crash.Bytes()}}, 0,
 			evidence.CodeNoEvidence},
 	} {

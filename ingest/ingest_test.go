@@ -138,22 +138,22 @@ func TestRefusals(t *testing.T) {
 		code string
 		says string
 	}{
-		"empty.txt":     {nil, evidence.CodeEmpty, "empty"},
-		"empty.txt.gz":  {gz(nil), evidence.CodeEmpty, "empty"},
-		"photo.txt":     {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), evidence.CodeUnknown, "JPEG"},
+		"empty.txt":     {nil, evidence.CodeEmptyFile, "empty"},
+		"empty.txt.gz":  {gz(nil), evidence.CodeEmptyFile, "empty"},
+		"photo.txt":     {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), evidence.CodeUnknownFormat, "JPEG"},
 		"MEMORY.DMP":    {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)), evidence.CodeKernelDump, "kernel memory dump"},
 		"MEMORY.DMP.gz": {gz([]byte("PAGEDUMP")), evidence.CodeKernelDump, "kernel memory dump"},
-		"old.hdmp":      {[]byte("USERDUMP\x00"), evidence.CodeUnsupported, "procdump -ma"},
+		"old.hdmp":      {[]byte("USERDUMP\x00"), evidence.CodeUnsupportedFormat, "procdump -ma"},
 		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), evidence.CodeNotTrace, "ends inside the header"},
-		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), evidence.CodeUnknown, "not known"},
-		"bomb.zip":      {bomb(), evidence.CodeBomb, "200 times"},
-		"bomb.gz":       {filled(log(8), 0), evidence.CodeBomb, "200 times"},
-		"inner.zip": {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), evidence.CodeUnsupported,
+		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), evidence.CodeUnknownFormat, "not known"},
+		"bomb.zip":      {bomb(), evidence.CodeArchiveBomb, "200 times"},
+		"bomb.gz":       {filled(log(8), 0), evidence.CodeArchiveBomb, "200 times"},
+		"inner.zip": {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), evidence.CodeUnsupportedFormat,
 			"archive inside an archive"},
-		"deep.gz": {gz(gz(gz(log(8)))), evidence.CodeUnsupported, "archive inside an archive"},
-		"cut.gz":  {gz(bytes.Repeat(log(8), 99))[:150], evidence.CodeDamaged, "damaged or cut short"},
-		"cut.zip": {zipped(file{"a.txt", log(8)})[:200], evidence.CodeDamaged, "damaged or cut short"},
-		"cut.zst": {zst(log(8))[:60], evidence.CodeDamaged, "damaged or cut short"},
+		"deep.gz": {gz(gz(gz(log(8)))), evidence.CodeUnsupportedFormat, "archive inside an archive"},
+		"cut.gz":  {gz(bytes.Repeat(log(8), 99))[:150], evidence.CodeDamagedArchive, "damaged or cut short"},
+		"cut.zip": {zipped(file{"a.txt", log(8)})[:200], evidence.CodeDamagedArchive, "damaged or cut short"},
+		"cut.zst": {zst(log(8))[:60], evidence.CodeDamagedArchive, "damaged or cut short"},
 		"nothing.zip": {zipped(file{"a.md", []byte("# a")}, file{"b.md", []byte("# b")}),
 			evidence.CodeNoEvidence, "no evidence"},
 		"hollow.zip": {zipped(), evidence.CodeNoEvidence, "no evidence"},
@@ -165,7 +165,7 @@ func TestRefusals(t *testing.T) {
 				return err
 			},
 		} {
-			if underRace && test.code == evidence.CodeBomb && call == "read" {
+			if underRace && test.code == evidence.CodeArchiveBomb && call == "read" {
 				continue
 			}
 			err := do()

@@ -32,7 +32,7 @@ func (u *unpacking) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.w.out += int64(n)
 	if out := u.w.out; out > maxUnpacked || out > u.w.free && out/maxRatio > u.w.in.done.Load() {
-		return n, &evidence.Error{Code: evidence.CodeBomb, File: u.name,
+		return n, &evidence.Error{Code: evidence.CodeArchiveBomb, File: u.name,
 			Message: fmt.Sprintf("the archive unpacks to more than %d times its size; it is refused", maxRatio)}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -15,7 +15,7 @@ func TestLimits(t *testing.T) {
 		w.in.done.Store(100_000)
 		n, err := io.Copy(io.Discard, &unpacking{w: &w, r: emptySource{}, name: "a"})
 		var refused *evidence.Error
-		if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || n < max(free, 100_000*maxRatio) ||
+		if !errors.As(err, &refused) || refused.Code != evidence.CodeArchiveBomb || n < max(free, 100_000*maxRatio) ||
 			n > free+100_000*maxRatio {
 			t.Errorf("free %d: %v after %d bytes", free, err, n)
 		}

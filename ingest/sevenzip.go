@@ -59,7 +59,7 @@ func (w *walker) open7zFile(archive string, f *sevenzip.File, more bool) (whole 
 	defer func() { _ = r.Close() }()
 	counted := &unpacking{w: w, r: r, name: archive}
 	if err = w.open(name, counted, 1); err != nil {
-		if refused := evidence.Refusal(err); refused == nil || refused.Code == evidence.CodeBomb {
+		if refused := evidence.Refusal(err); refused == nil || refused.Code == evidence.CodeArchiveBomb {
 			return false, err
 		}
 	}
@@ -68,7 +68,7 @@ func (w *walker) open7zFile(archive string, f *sevenzip.File, more bool) (whole 
 	}
 	// The library would pass over what was not read without counting it.
 	if _, rest := io.Copy(io.Discard, &cancellableReader{w.ctx, counted}); rest != nil {
-		if err == nil || isRefused(rest, evidence.CodeBomb) || w.ctx.Err() != nil {
+		if err == nil || isRefused(rest, evidence.CodeArchiveBomb) || w.ctx.Err() != nil {
 			err = rest
 		}
 		return false, err

@@ -121,7 +121,7 @@ func (h *header7z) check() (encoded bool, err error) {
 	}
 	if id == idFiles { // what follows this count is bounded by it
 		if n := h.number(); n > maxEntries && h.err == nil {
-			h.fail(&evidence.Error{Code: evidence.CodeBomb,
+			h.fail(&evidence.Error{Code: evidence.CodeArchiveBomb,
 				Message: fmt.Sprintf("the archive claims to hold %d files; at most %d are taken", n, maxEntries)})
 		}
 	} else if id != idEnd {

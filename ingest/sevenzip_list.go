@@ -67,7 +67,7 @@ func header7zOf(src io.ReaderAt, size int64) ([]byte, error) {
 	case offset > room || length > room-offset:
 		return nil, fmt.Errorf("its header is said to end at %d and it has %d bytes: it is cut short, or the first of several volumes", offset+length+signatureSize7z, size)
 	case length > maxHeader7z:
-		return nil, &evidence.Error{Code: evidence.CodeBomb,
+		return nil, &evidence.Error{Code: evidence.CodeArchiveBomb,
 			Message: fmt.Sprintf("the archive's header has %d bytes; at most %d are read", length, maxHeader7z)}
 	}
 	header := make([]byte, length)
@@ -99,7 +99,7 @@ func decodeHeader7z(src io.ReaderAt, size int64, encoded []byte) ([]byte, error)
 	defer func() { _ = r.Close() }()
 	header, err := io.ReadAll(io.LimitReader(r, maxHeader7z+1))
 	if len(header) > maxHeader7z {
-		return nil, &evidence.Error{Code: evidence.CodeBomb,
+		return nil, &evidence.Error{Code: evidence.CodeArchiveBomb,
 			Message: fmt.Sprintf("the archive's header unpacks to more than %d bytes", maxHeader7z)}
 	}
 	return header, err

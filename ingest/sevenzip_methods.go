@@ -12,7 +12,7 @@ import (
 const maxDictionary = 256 << 20
 
 func tooLarge7z(dictionary uint64) error {
-	return &evidence.Error{Code: evidence.CodeUnsupported,
+	return &evidence.Error{Code: evidence.CodeUnsupportedFormat,
 		Message: fmt.Sprintf("the archive needs a dictionary of %d MB to unpack; at most %d MB are given", dictionary>>20,
 			maxDictionary>>20), Do: "pack it with a smaller one (7z a -md=64m)"}
 }
@@ -41,7 +41,7 @@ func coder7z(method string, properties []byte) (uint64, error) {
 	memory, known := methods7z[method]
 	switch {
 	case !known:
-		return 0, &evidence.Error{Code: evidence.CodeUnsupported,
+		return 0, &evidence.Error{Code: evidence.CodeUnsupportedFormat,
 			Message: fmt.Sprintf("the archive is packed by a method that is not read (%x)", method),
 			Do:      "pack it with 7-Zip's own settings, or as zip"}
 	case memory == nil:
@@ -74,6 +74,6 @@ func delta7z(properties []byte) (uint64, error) {
 }
 
 func encrypted7z([]byte) (uint64, error) {
-	return 0, &evidence.Error{Code: evidence.CodeUnsupported, Message: "the archive is packed with a password",
+	return 0, &evidence.Error{Code: evidence.CodeUnsupportedFormat, Message: "the archive is packed with a password",
 		Do: "pack it without one"}
 }

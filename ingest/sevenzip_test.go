@@ -109,37 +109,37 @@ func Test7zClaims(t *testing.T) {
 		code string
 		says string
 	}{
-		"4 billion files":           {sevenZip{claimed: 1 << 32}.file(log), evidence.CodeBomb, "4294967296 files"},
-		"more files than there are": {sevenZip{claimed: 3}.file(log), evidence.CodeDamaged, "damaged"},
-		"4 billion streams":         {sevenZip{streams: 1 << 32}.file(log), evidence.CodeDamaged, "contradicts itself"},
+		"4 billion files":           {sevenZip{claimed: 1 << 32}.file(log), evidence.CodeArchiveBomb, "4294967296 files"},
+		"more files than there are": {sevenZip{claimed: 3}.file(log), evidence.CodeDamagedArchive, "damaged"},
+		"4 billion streams":         {sevenZip{streams: 1 << 32}.file(log), evidence.CodeDamagedArchive, "contradicts itself"},
 		"LZMA with 4 GB": {sevenZip{coder: props("\x03\x01\x01", 0x5D, 0xFF, 0xFF, 0xFF, 0xFF)}.file(log),
-			evidence.CodeUnsupported, "4095 MB"},
-		"LZMA2 with 4 GB": {sevenZip{coder: props("\x21", 40)}.file(log), evidence.CodeUnsupported, "4096 MB"},
+			evidence.CodeUnsupportedFormat, "4095 MB"},
+		"LZMA2 with 4 GB": {sevenZip{coder: props("\x21", 40)}.file(log), evidence.CodeUnsupportedFormat, "4096 MB"},
 		"LZMA2 with too much": {sevenZip{coder: props("\x21", 41)}.file(log),
-			evidence.CodeDamaged, "contradicts itself"},
+			evidence.CodeDamagedArchive, "contradicts itself"},
 		"PPMd with 4 GB": {sevenZip{coder: props("\x03\x04\x01", 6, 0xFF, 0xFF, 0xFF, 0xFF)}.file(log),
-			evidence.CodeUnsupported, "4095 MB"},
+			evidence.CodeUnsupportedFormat, "4095 MB"},
 		"Delta over 256": {sevenZip{coder: props("\x03", 0xFF)}.file(log),
-			evidence.CodeDamaged, "contradicts itself"},
+			evidence.CodeDamagedArchive, "contradicts itself"},
 		"Zstandard": {sevenZip{coder: props("\x04\xf7\x11\x01", 1, 5, 0)}.file(log),
-			evidence.CodeUnsupported, "04f71101"},
+			evidence.CodeUnsupportedFormat, "04f71101"},
 		"not LZMA": {sevenZip{coder: props("\x03\x01\x01", 0x5D, 0, 0, 1, 0)}.file(log),
-			evidence.CodeDamaged, "damaged"},
+			evidence.CodeDamagedArchive, "damaged"},
 		"not PPMd": {sevenZip{coder: props("\x03\x04\x01", 6, 0, 0, 1, 0)}.file(log),
-			evidence.CodeDamaged, "damaged"},
+			evidence.CodeDamagedArchive, "damaged"},
 		"wrong checksum": {sevenZip{sums: true, wrong: true}.file(log),
-			evidence.CodeDamaged, "checksum is wrong"},
+			evidence.CodeDamagedArchive, "checksum is wrong"},
 		"nothing":                  {framed7z(nil, nil), evidence.CodeNoEvidence, "no evidence"},
-		"no end of the header":     {framed7z(nil, []byte{0x01, 0x04}), evidence.CodeDamaged, "cut short"},
-		"encoded without a folder": {framed7z(nil, []byte{0x17, 0x00}), evidence.CodeDamaged, "contradicts itself"},
-		"a part of several":        {sevenZipped(log)[:500], evidence.CodeDamaged, "several volumes"},
-		"password.7z":              {testdata(t, "password.7z"), evidence.CodeUnsupported, "password"},
-		"password-header.7z":       {testdata(t, "password-header.7z"), evidence.CodeUnsupported, "password"},
-		"bomb.7z":                  {testdata(t, "bomb.7z"), evidence.CodeBomb, "200 times"},
-		"bomb-before-another.7z":   {testdata(t, "bomb-before-another.7z"), evidence.CodeBomb, "200 times"},
-		"an archive in an archive": {sevenZipped(file{"b.7z", sevenZipped(log)}), evidence.CodeUnsupported,
+		"no end of the header":     {framed7z(nil, []byte{0x01, 0x04}), evidence.CodeDamagedArchive, "cut short"},
+		"encoded without a folder": {framed7z(nil, []byte{0x17, 0x00}), evidence.CodeDamagedArchive, "contradicts itself"},
+		"a part of several":        {sevenZipped(log)[:500], evidence.CodeDamagedArchive, "several volumes"},
+		"password.7z":              {testdata(t, "password.7z"), evidence.CodeUnsupportedFormat, "password"},
+		"password-header.7z":       {testdata(t, "password-header.7z"), evidence.CodeUnsupportedFormat, "password"},
+		"bomb.7z":                  {testdata(t, "bomb.7z"), evidence.CodeArchiveBomb, "200 times"},
+		"bomb-before-another.7z":   {testdata(t, "bomb-before-another.7z"), evidence.CodeArchiveBomb, "200 times"},
+		"an archive in an archive": {sevenZipped(file{"b.7z", sevenZipped(log)}), evidence.CodeUnsupportedFormat,
 			"archive inside an archive"},
-		"an archive in a compressed": {gz(sevenZipped(log)), evidence.CodeUnsupported, "archive inside an archive"},
+		"an archive in a compressed": {gz(sevenZipped(log)), evidence.CodeUnsupportedFormat, "archive inside an archive"},
 	} {
 		for call, do := range map[string]func() error{
 			"inspect": func() error { _, err := ingest.Inspect(t.Context(), source("a.7z", test.data)); return err },
@@ -148,7 +148,7 @@ func Test7zClaims(t *testing.T) {
 				return err
 			},
 		} {
-			if underRace && test.code == evidence.CodeBomb && call == "read" {
+			if underRace && test.code == evidence.CodeArchiveBomb && call == "read" {
 				continue
 			}
 			err := do()

@@ -52,23 +52,23 @@ const (
 var foreign = []foreigner{
 	{"PAGEDU64", evidence.CodeKernelDump, kernelDump, fullDump, false},
 	{"PAGEDUMP", evidence.CodeKernelDump, kernelDump, fullDump, false},
-	{"USERDUMP", evidence.CodeUnsupported, oldDump, fullDump, false},
-	{"HDMP", evidence.CodeUnsupported, oldDump, fullDump, false},
-	{"\x7fELF", evidence.CodeUnsupported,
+	{"USERDUMP", evidence.CodeUnsupportedFormat, oldDump, fullDump, false},
+	{"HDMP", evidence.CodeUnsupportedFormat, oldDump, fullDump, false},
+	{"\x7fELF", evidence.CodeUnsupportedFormat,
 		"this is a program or a core dump of Linux; heapdrift analyses Windows processes", "", false},
-	{"MSCF", evidence.CodeUnsupported, "this is a CAB archive", unpackIt +
+	{"MSCF", evidence.CodeUnsupportedFormat, "this is a CAB archive", unpackIt +
 		". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols", false},
-	{"Rar!", evidence.CodeUnsupported, "this is a RAR archive", unpackIt, false},
-	{"\xfd7zXZ\x00", evidence.CodeUnsupported, "this is an xz file", unpackIt, false},
-	{"BZh", evidence.CodeUnsupported, "this is a bzip2 file", unpackIt, false},
-	{"Microsoft C/C++ MSF 7.00", evidence.CodeUnsupported, "this is a PDB, not evidence", sendIt, true},
-	{"Microsoft MSFZ Container", evidence.CodeUnsupported, "this is a PDB, not evidence", sendIt, true},
-	{"BSJB", evidence.CodeUnsupported, "this is a portable PDB of managed code, not evidence", sendIt, true},
-	{"MZ", evidence.CodeUnsupported, "this is an executable image, not evidence", sendIt, true},
-	{"\xff\xd8\xff", evidence.CodeUnknown, "this is a JPEG picture, not evidence", notIt, false},
-	{"\x89PNG", evidence.CodeUnknown, "this is a PNG picture, not evidence", notIt, false},
-	{"%PDF", evidence.CodeUnknown, "this is a PDF document, not evidence", notIt, false},
-	{"SQLite format 3", evidence.CodeUnknown, "this is an SQLite database, not evidence", notIt, false},
+	{"Rar!", evidence.CodeUnsupportedFormat, "this is a RAR archive", unpackIt, false},
+	{"\xfd7zXZ\x00", evidence.CodeUnsupportedFormat, "this is an xz file", unpackIt, false},
+	{"BZh", evidence.CodeUnsupportedFormat, "this is a bzip2 file", unpackIt, false},
+	{"Microsoft C/C++ MSF 7.00", evidence.CodeUnsupportedFormat, "this is a PDB, not evidence", sendIt, true},
+	{"Microsoft MSFZ Container", evidence.CodeUnsupportedFormat, "this is a PDB, not evidence", sendIt, true},
+	{"BSJB", evidence.CodeUnsupportedFormat, "this is a portable PDB of managed code, not evidence", sendIt, true},
+	{"MZ", evidence.CodeUnsupportedFormat, "this is an executable image, not evidence", sendIt, true},
+	{"\xff\xd8\xff", evidence.CodeUnknownFormat, "this is a JPEG picture, not evidence", notIt, false},
+	{"\x89PNG", evidence.CodeUnknownFormat, "this is a PNG picture, not evidence", notIt, false},
+	{"%PDF", evidence.CodeUnknownFormat, "this is a PDF document, not evidence", notIt, false},
+	{"SQLite format 3", evidence.CodeUnknownFormat, "this is an SQLite database, not evidence", notIt, false},
 }
 
 // foreignerOf is the kind of file that is not read and that begins with head; nil for none that is known.
@@ -119,7 +119,7 @@ func IsPacked(r io.ReaderAt) (bool, error) {
 // recognise says which format a file is of by its beginning, or why of none.
 func recognise(name string, head []byte) (*format, error) {
 	if len(head) == 0 {
-		return nil, &evidence.Error{Code: evidence.CodeEmpty, File: name, Message: "the file is empty",
+		return nil, &evidence.Error{Code: evidence.CodeEmptyFile, File: name, Message: "the file is empty",
 			Do: "check that the tool that made it ran to its end"}
 	}
 	if f := foreignerOf(head); f != nil {
@@ -133,6 +133,6 @@ func recognise(name string, head []byte) (*format, error) {
 		e.File = name
 		return nil, e
 	}
-	return nil, &evidence.Error{Code: evidence.CodeUnknown, File: name,
+	return nil, &evidence.Error{Code: evidence.CodeUnknownFormat, File: name,
 		Message: "the format is not known; heapdrift reads " + Formats().Files() + ", also as zip, 7z, gz or zst"}
 }

@@ -156,7 +156,7 @@ func TestRefusedTraces(t *testing.T) {
 		data       []byte
 		code, says string
 	}{
-		"empty.etl":      {nil, evidence.CodeEmpty, "empty"},
+		"empty.etl":      {nil, evidence.CodeEmptyFile, "empty"},
 		"zeros.etl":      {make([]byte, 70000), evidence.CodeNotTrace, "first 65536 bytes are all zero"},
 		"cut.etl":        {whole[:50], evidence.CodeNotTrace, "50 bytes and ends inside the header"},
 		"text.etl":       {[]byte(strings.Repeat("not a trace\n", 20)), evidence.CodeNotTrace, "6e 6f 74 20 61"},
@@ -165,8 +165,8 @@ func TestRefusedTraces(t *testing.T) {
 			"twoboots.zip/a.etl were recorded in different boots"},
 		"none.etl":   {alien(false), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
 		"none.zip":   {zipped(file{"a.etl", alien(false)}), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
-		"cut.etl.gz": {gz(whole)[:900], evidence.CodeDamaged, "damaged or cut short"},
-		"inner.zip": {zipped(file{"a.etl.zip", zipped(file{"a.etl", whole})}), evidence.CodeUnsupported,
+		"cut.etl.gz": {gz(whole)[:900], evidence.CodeDamagedArchive, "damaged or cut short"},
+		"inner.zip": {zipped(file{"a.etl.zip", zipped(file{"a.etl", whole})}), evidence.CodeUnsupportedFormat,
 			"archive inside an archive"},
 	} {
 		_, _, err := read(t, source(name, test.data))
@@ -184,9 +184,9 @@ func TestRefusedTraces(t *testing.T) {
 		"other boots": {[]ingest.Source{source("a.etl", whole), source("b.etl.gz", gz(alien(true)))}, etl.CodeOtherBoot,
 			"b.etl.gz: this file and a.etl"},
 		"one is damaged": {[]ingest.Source{source("h.gz", gz(heap)), source("k.gz", gz(kernel)[:700])},
-			evidence.CodeDamaged, "k.gz: the archive is damaged"},
+			evidence.CodeDamagedArchive, "k.gz: the archive is damaged"},
 		"nothing": {[]ingest.Source{source("a.etl.gz", gz(nil)), source("b.etl", heap)},
-			evidence.CodeEmpty, "a.etl.gz"},
+			evidence.CodeEmptyFile, "a.etl.gz"},
 	} {
 		_, _, err := read(t, test.sources...)
 		var refused *evidence.Error

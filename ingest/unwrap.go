@@ -34,7 +34,7 @@ func (m Member) Unpacking(r io.Reader) io.Reader { return &unpacking{w: m.w, r: 
 func Unpack(ctx context.Context, src Source, visit func(Member) error,
 	refuse func(name string, e *evidence.Error)) error {
 	w := walker{visit: visit, pass: func(name string, e *evidence.Error) bool {
-		if e.Code == evidence.CodeBomb {
+		if e.Code == evidence.CodeArchiveBomb {
 			return false
 		}
 		refuse(name, e)
@@ -75,8 +75,9 @@ func (w *walker) open(name string, r io.Reader, depth int) error {
 	case wrap == plain:
 		return w.visit(Member{Reader: buffered, Name: name, Head: head, Packed: depth > 0, w: w})
 	case depth == maxDepth || archive && depth > 0:
-		return &evidence.Error{Code: evidence.CodeUnsupported, File: name, Message: "this is an archive inside an archive",
-			Do: "unpack the outer one first"}
+		return &evidence.Error{Code: evidence.CodeUnsupportedFormat, File: name,
+			Message: "this is an archive inside an archive",
+			Do:      "unpack the outer one first"}
 	}
 	switch wrap {
 	case wrapGzip:
@@ -112,13 +113,13 @@ func (w *walker) taken(entry string, err error) error {
 // damaged says that unpacking failed, unless the cause is the context, a limit, or that the source cannot be read.
 func (w *walker) damaged(name string, err error) error {
 	// Only what this package says itself passes: how some way of packing calls its damage is the cause.
-	if r := evidence.Refusal(err); r != nil && (isOfArchive(r.Code) || r.Code == evidence.CodeUnsupported) ||
+	if r := evidence.Refusal(err); r != nil && (isOfArchive(r.Code) || r.Code == evidence.CodeUnsupportedFormat) ||
 		w.ctx.Err() != nil {
 		return err
 	}
 	if failed := w.in.failure(); failed != nil {
 		return fmt.Errorf("ingest: read %s: %w", w.src.Name, failed)
 	}
-	return &evidence.Error{Code: evidence.CodeDamaged, File: name, Message: "the archive is damaged or cut short",
+	return &evidence.Error{Code: evidence.CodeDamagedArchive, File: name, Message: "the archive is damaged or cut short",
 		Do: "pack and upload it again", Err: err}
 }

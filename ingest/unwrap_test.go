@@ -73,7 +73,7 @@ func TestUnpackingFurther(t *testing.T) {
 		return err
 	}, nil)
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || total > 32<<20 {
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeArchiveBomb || total > 32<<20 {
 		t.Errorf("%v after %d bytes", err, total)
 	}
 }
@@ -86,7 +86,7 @@ func TestUnpackBombAmongOthers(t *testing.T) {
 	got, err := unpacked(t.Context(), "a.zip",
 		zipped(file{"a", []byte("x")}, file{"b.gz", filled(nil, 0)}, file{"c", []byte("y")}))
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb ||
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeArchiveBomb ||
 		slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
 		t.Errorf("%v", err)
 	}
@@ -139,7 +139,7 @@ func TestZipMethods(t *testing.T) {
 	for says, data := range map[string][]byte{"method of zip that is not read (9)": method, "with a password": locked} {
 		_, err := ingest.Inspect(t.Context(), source("a.zip", data))
 		var refused *evidence.Error
-		if !errors.As(err, &refused) || refused.Code != evidence.CodeUnsupported || !strings.Contains(err.Error(), says) {
+		if !errors.As(err, &refused) || refused.Code != evidence.CodeUnsupportedFormat || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}

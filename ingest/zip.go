@@ -34,12 +34,12 @@ func (w *walker) openZip(name string) error {
 func (w *walker) openZipped(archive string, f *zip.File) error {
 	const encrypted = 0x1 // general purpose bit flag, APPNOTE 4.4.4
 	if f.Flags&encrypted != 0 {
-		return &evidence.Error{Code: evidence.CodeUnsupported, File: archive + "/" + f.Name,
+		return &evidence.Error{Code: evidence.CodeUnsupportedFormat, File: archive + "/" + f.Name,
 			Message: "it is packed with a password", Do: "pack it without one"}
 	}
 	r, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) { // 9 is Deflate64, which the Windows Explorer takes above 2 GB
-		return &evidence.Error{Code: evidence.CodeUnsupported, File: archive + "/" + f.Name,
+		return &evidence.Error{Code: evidence.CodeUnsupportedFormat, File: archive + "/" + f.Name,
 			Message: fmt.Sprintf("it is packed by a method of zip that is not read (%d)", f.Method),
 			Do:      "pack it as 7z, gz or zst"}
 	}
@@ -53,7 +53,7 @@ func (w *walker) openZipped(archive string, f *zip.File) error {
 // count notes how many files an archive holds, and refuses too many.
 func (w *walker) count(name string, files int) error {
 	if files > maxEntries {
-		return &evidence.Error{Code: evidence.CodeBomb, File: name,
+		return &evidence.Error{Code: evidence.CodeArchiveBomb, File: name,
 			Message: fmt.Sprintf("the archive holds %d files; at most %d are taken", files, maxEntries)}
 	}
 	w.entries = files

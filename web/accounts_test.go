@@ -207,8 +207,8 @@ func TestLogIn(t *testing.T) {
 	bob.want(bob.send("POST", "/accounts/bob", "do", "lock"), 422, "")
 	bob.want(bob.send("POST", "/accounts/bob", "do", "no-admin"), 422, "")
 	bob.want(bob.send("POST", "/accounts/Ada", "do", "unlock"), 303, "/accounts")
-	audit := must[[]store.AuditRow](t)(storetest.Now(t, opt.Store).ListServerAudit(t.Context(),
-		store.AuditQuery{Limit: 100}))
+	audit := must[[]store.AuditRow](t)(storetest.Now(t, opt.Store).ListServerChanges(t.Context(),
+		store.AuditPage{Limit: 100}))
 	told := ""
 	for _, r := range audit {
 		told += fmt.Sprintf("%s %t %s %s; ", r.Actor, r.Verified, r.Action, r.After)

@@ -29,7 +29,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	}
 	kept, _ := job.Left().(keptCaptures)
 	list, err := load(ctx, w.Blobs, kept, in.Captures, func(done, captures int) {
-		job.Progress(jobs.Report.At(jobs.LoadingCaptures, int64(done), int64(captures)))
+		job.Progress(jobs.ReportStages.At(jobs.LoadingCaptures, int64(done), int64(captures)))
 	})
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	job.Progress(jobs.Report.Begin(jobs.Analysing))
+	job.Progress(jobs.ReportStages.Begin(jobs.Analysing))
 	report, err := reportOn(ctx, in, list, names)
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
@@ -48,12 +48,12 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	warnOfNames(report, in)
-	job.Progress(jobs.Report.Begin(jobs.WritingReport))
+	job.Progress(jobs.ReportStages.Begin(jobs.WritingReport))
 	digest, err := w.put(ctx, func(out io.Writer) error { return compress(out, report) })
 	if err != nil {
 		return err
 	}
-	job.Progress(jobs.Report.Begin(jobs.StoringSites))
+	job.Progress(jobs.ReportStages.Begin(jobs.StoringSites))
 	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256),
 		Revision: in.Revision, Table: tableOf(report, list)})
 }

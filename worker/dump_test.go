@@ -77,7 +77,7 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 	data := made.Bytes()
 	_, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
 	var refused *evidence.Error
-	if !errors.As(err, &refused) || refused.Code != evidence.CodeNoHeap ||
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeNoHeapMemory ||
 		!strings.Contains(refused.Error(), "procdump -ma") {
 		t.Errorf("at the door: %v", err)
 	}

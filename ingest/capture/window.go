@@ -122,7 +122,7 @@ func (n *windowAnswer) capture(c *Capture, w Window) *Capture {
 		number := s.Life.Number
 		s.Life = &Life{
 			Number: number, Usage: n.answer.Sites[number], Peak: n.peak(0, n.sites+i),
-			Survival: n.answer.Survival(n.question, int(number)),
+			Survival: n.answer.SiteSurvival(n.question, int(number)),
 		}
 		s.Usage = make([]Usage, 0, len(samples.At))
 		for u := range samples.Each(int(number)) {

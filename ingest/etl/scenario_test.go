@@ -205,7 +205,7 @@ func TestForeign(t *testing.T) {
 		s := etltest.Invent(4, etltest.Size{Steps: 80, Bits: f.Bits})
 		const application = 2
 		p, n := &s.Processes[application], len(s.Extras)
-		for i, e := range f.Kinds(p, s.Heaps[0].Handle) {
+		for i, e := range f.HarmlessEvents(p, s.Heaps[0].Handle) {
 			x := etltest.Extra{Time: s.End/2 + int64(i)*1000, By: etltest.Caller{Thread: p.Threads[0].TID, CPU: i},
 				Process: application, Event: e}
 			s.Extras = append(s.Extras, x)

@@ -44,7 +44,7 @@ func TestWarnings(t *testing.T) {
 		some.Blocks[i].By.Stack = 0
 	}
 	snapshots := etltest.Invent(5, etltest.Size{})
-	for i, e := range small.Kinds(&snapshots.Processes[2], 0x10000) {
+	for i, e := range small.HarmlessEvents(&snapshots.Processes[2], 0x10000) {
 		if e.ID == 100 || e.ID == 200 {
 			snapshots.Extras = append(snapshots.Extras, etltest.Extra{Time: snapshots.End/2 + int64(i), Process: 2, Event: e})
 		}

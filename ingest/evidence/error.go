@@ -14,18 +14,18 @@ import (
 const (
 	CodeReadFailed = "read-failed" // the reader that was passed in failed; the cause is wrapped
 
-	CodeEmpty       = "empty-file"
-	CodeUnknown     = "unknown-format"
-	CodeKernelDump  = "kernel-dump"
-	CodeUnsupported = "unsupported-format"
-	CodeBomb        = "archive-bomb"
-	CodeDamaged     = "damaged-archive"
-	CodeNoEvidence  = "no-evidence"
+	CodeEmptyFile         = "empty-file"
+	CodeUnknownFormat     = "unknown-format"
+	CodeKernelDump        = "kernel-dump"
+	CodeUnsupportedFormat = "unsupported-format"
+	CodeArchiveBomb       = "archive-bomb"
+	CodeDamagedArchive    = "damaged-archive"
+	CodeNoEvidence        = "no-evidence"
 
-	CodeBadDump     = "bad-header"   // the header of a dump leads nowhere
-	CodeNoHeap      = "no-heap"      // a dump without the memory of heaps
-	CodeOtherSystem = "other-system" // a dump of a process on another system than Windows
-	CodeNotTrace    = "not-etl"      // the file is named as a trace and is none
+	CodeBadDumpHeader = "bad-header"   // the header of a dump leads nowhere
+	CodeNoHeapMemory  = "no-heap"      // a dump without the memory of heaps
+	CodeOtherSystem   = "other-system" // a dump of a process on another system than Windows
+	CodeNotTrace      = "not-etl"      // the file is named as a trace and is none
 )
 
 // An Error says what is wrong, where, and what to do about it. Places that are 0 are unknown.

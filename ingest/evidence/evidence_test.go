@@ -30,8 +30,8 @@ func TestErrorSaysFilePlaceCauseAndWhatToDo(t *testing.T) {
 // Refusal finds what is wrong with the evidence, wherever it is in the chain of errors; failures that another try may
 // avoid are no refusals.
 func TestRefusal(t *testing.T) {
-	bomb := &evidence.Error{Code: evidence.CodeBomb}
-	damaged := &evidence.Error{Code: evidence.CodeDamaged, Err: bomb}
+	bomb := &evidence.Error{Code: evidence.CodeArchiveBomb}
+	damaged := &evidence.Error{Code: evidence.CodeDamagedArchive, Err: bomb}
 	failed := func(cause error) error {
 		return fmt.Errorf("while reading: %w", &evidence.Error{Code: evidence.CodeReadFailed, Err: cause})
 	}

@@ -72,7 +72,7 @@ func Check(ctx context.Context, r io.ReaderAt, size int64) error {
 }
 
 func noList() *evidence.Error {
-	return &evidence.Error{Code: evidence.CodeUnknown,
+	return &evidence.Error{Code: evidence.CodeUnknownFormat,
 		Message: "the text holds no list of blocks that a program left at its exit",
 		Do: "give the whole log, with what the debug CRT, Visual Leak Detector, Dr. Memory, a sanitizer or FastMM printed " +
 			"when the program ended"}

@@ -54,10 +54,11 @@ func TestCut(t *testing.T) {
 				valid(t, c)
 				sum = sum.Add(c.Total(0))
 			}
-			if (err == nil) != (len(captures) > 0) || err != nil && evidence.Refusal(err).Code != evidence.CodeUnknown {
+			if (err == nil) != (len(captures) > 0) || err != nil && evidence.Refusal(err).Code != evidence.CodeUnknownFormat {
 				t.Fatalf("%s at %d: %d captures, %v", name, n, len(captures), err)
 			}
-			// A number that is cut is less than the whole, and what a line says of many blocks comes after the line of one.
+			// A number that is cut is less than the whole, and what a line says of many blocks comes after the line of
+			// one.
 			if sum.Count > most.Count || sum.Bytes > most.Bytes || sum.Count+1 < before {
 				t.Fatalf("%s at %d: %+v of %+v", name, n, sum, most)
 			}
@@ -117,7 +118,7 @@ func TestNoList(t *testing.T) {
 		_, err := exitlog.Read(t.Context(), bytes.NewReader(log))
 		checked := exitlog.Check(t.Context(), bytes.NewReader(log), int64(len(log)))
 		for _, err := range []error{err, checked} {
-			if r := evidence.Refusal(err); r == nil || r.Code != evidence.CodeUnknown || r.Do == "" {
+			if r := evidence.Refusal(err); r == nil || r.Code != evidence.CodeUnknownFormat || r.Do == "" {
 				t.Errorf("%v", err)
 			}
 		}

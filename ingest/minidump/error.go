@@ -10,23 +10,23 @@ import (
 // The codes of errors. They are stable: callers tell cases apart by them. Those of the first group are given by Open
 // only, and nothing is returned beside them.
 const (
-	CodeNotMinidump = "not-minidump"           // the file is something else
-	CodeKernelDump  = evidence.CodeKernelDump  // memory of the kernel, not of a process
-	CodeOldUserDump = "old-user-dump"          // a dump of a process in the format before minidumps
-	CodeOtherSystem = evidence.CodeOtherSystem // a minidump of a process on another system than Windows
-	CodeBadHeader   = evidence.CodeBadDump     // the header leads nowhere
+	CodeNotMinidump = "not-minidump"             // the file is something else
+	CodeKernelDump  = evidence.CodeKernelDump    // memory of the kernel, not of a process
+	CodeOldUserDump = "old-user-dump"            // a dump of a process in the format before minidumps
+	CodeOtherSystem = evidence.CodeOtherSystem   // a minidump of a process on another system than Windows
+	CodeBadHeader   = evidence.CodeBadDumpHeader // the header leads nowhere
 
 	CodeReadFailed  = evidence.CodeReadFailed
-	CodeTruncated   = "truncated"         // the file or a stream ends before what it says it holds
-	CodeBadStream   = "bad-stream"        // a stream contradicts itself, and was not read
-	CodeBadEntry    = "bad-entry"         // an entry of a list makes no sense, and was left out
-	CodeBadName     = "bad-name"          // a name lies outside the file, and was left empty
-	CodeTooMany     = "too-many"          // more than is read of one dump; the rest was left out
-	CodeOverlap     = "overlap"           // ranges of memory overlap; the first was taken
-	CodeRepeated    = "repeated"          // a stream that should be there once is there again; the first was taken
-	CodeNoStream    = "no-stream"         // the dump does not have the stream
-	CodeNoRegisters = "no-registers"      // the dump does not have the registers that were asked for
-	CodeNoHeap      = evidence.CodeNoHeap // see WithoutHeap
+	CodeTruncated   = "truncated"               // the file or a stream ends before what it says it holds
+	CodeBadStream   = "bad-stream"              // a stream contradicts itself, and was not read
+	CodeBadEntry    = "bad-entry"               // an entry of a list makes no sense, and was left out
+	CodeBadName     = "bad-name"                // a name lies outside the file, and was left empty
+	CodeTooMany     = "too-many"                // more than is read of one dump; the rest was left out
+	CodeOverlap     = "overlap"                 // ranges of memory overlap; the first was taken
+	CodeRepeated    = "repeated"                // a stream that should be there once is there again; the first was taken
+	CodeNoStream    = "no-stream"               // the dump does not have the stream
+	CodeNoRegisters = "no-registers"            // the dump does not have the registers that were asked for
+	CodeNoHeap      = evidence.CodeNoHeapMemory // see WithoutHeap
 )
 
 // A Problem is damage to a part of a dump that is read in spite of it. What keeps a file from being read at all is an

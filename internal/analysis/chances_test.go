@@ -9,7 +9,7 @@ import (
 // Among many sites that keep memory a leak must be surer to be certain, and says why it is not.
 func TestDoubtAmongMany(t *testing.T) {
 	of := func(class Class, logOdds float64) Finding {
-		return Finding{Verdict: class, Certain: true, Evidence: &score.Evidence{Kind: score.Followed, Snapshots: 12, LogOdds: logOdds}}
+		return Finding{Verdict: class, Certain: true, Evidence: &score.Evidence{Kind: score.KindFollowed, Snapshots: 12, LogOdds: logOdds}}
 	}
 	for name, test := range map[string]struct {
 		finding Finding

@@ -7,9 +7,9 @@ import (
 
 // A Jump is an instant at which a timeline rises suddenly: the first place to look for the reason of a rise.
 type Jump struct {
-	Spike    bool  // it falls again at once; else it is a step, which stays
-	From, To int64 // times on the timeline, in ns
-	Bytes    int64 // by how much it rises; of a spike, what is left of it is not in that
+	Spike        bool  // it falls again at once; else it is a step, which stays
+	FromNS, ToNS int64 // times on the timeline, in ns
+	Bytes        int64 // by how much it rises; of a spike, what is left of it is not in that
 }
 
 const (
@@ -56,7 +56,7 @@ func (t *Timeline) Jumps(from, to int64) []Jump {
 		if spike, n := spikeOf(near, base); spike.Bytes >= least {
 			list = append(list, rise{spike, true})
 			i += n
-		} else if step := (Jump{From: near[0].from, To: near[0].to, Bytes: near[0].last - base}); step.Bytes >= part &&
+		} else if step := (Jump{FromNS: near[0].from, ToNS: near[0].to, Bytes: near[0].last - base}); step.Bytes >= part &&
 			stays(near, base+step.Bytes/2) {
 			list = append(list, rise{step, step.Bytes >= least})
 		}
@@ -91,7 +91,7 @@ func spikeOf(near []jumpStretch, base int64) (spike Jump, more int) {
 	highest := int64(0)
 	for n, s := range near {
 		if highest = max(highest, s.max); s.last <= base+(highest-base)/5 {
-			return Jump{Spike: true, From: near[0].from, To: s.to, Bytes: highest - max(base, s.last)}, n
+			return Jump{Spike: true, FromNS: near[0].from, ToNS: s.to, Bytes: highest - max(base, s.last)}, n
 		}
 	}
 	return Jump{}, 0
@@ -106,10 +106,10 @@ func stays(near []jumpStretch, level int64) bool {
 func joined(list []rise, width uint64) []Jump {
 	var steps []rise
 	for _, m := range list {
-		if n := len(steps); n > 0 && !m.Spike && !steps[n-1].Spike && uint64(m.From-steps[n-1].To) <= 2*width &&
-			uint64(m.To-steps[n-1].From) <= jumpLasts*width {
+		if n := len(steps); n > 0 && !m.Spike && !steps[n-1].Spike && uint64(m.FromNS-steps[n-1].ToNS) <= 2*width &&
+			uint64(m.ToNS-steps[n-1].FromNS) <= jumpLasts*width {
 			last := &steps[n-1]
-			last.To, last.Bytes, last.sudden = m.To, last.Bytes+m.Bytes, last.sudden || m.sudden
+			last.ToNS, last.Bytes, last.sudden = m.ToNS, last.Bytes+m.Bytes, last.sudden || m.sudden
 			continue
 		}
 		steps = append(steps, m)

@@ -68,7 +68,7 @@ func TestJumps(t *testing.T) {
 			}
 			got := line.Jumps(from, from+2000)
 			for i := range got {
-				got[i].From, got[i].To = got[i].From-from, got[i].To-from
+				got[i].FromNS, got[i].ToNS = got[i].FromNS-from, got[i].ToNS-from
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%s, from %d: %+v, want %+v", test.name, from, got, test.want)

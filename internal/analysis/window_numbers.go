@@ -173,7 +173,7 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 		s.kind = kindOf(t.Sites[i].Kind)
 		for _, n := range t.Sites[i].Numbers {
 			sums[i] = sums[i].Add(a.Sites[n])
-			s.takeSurvival(a.Survival(q, int(n)))
+			s.takeSurvival(a.SiteSurvival(q, int(n)))
 		}
 		s.amounts = lifetimesOf(&sums[i], nil)
 		s.tear(torn)

@@ -165,7 +165,7 @@ func (s *staging) discard(ctx context.Context) {
 
 // unreadFormats are codes of the files whose format is not read.
 var unreadFormats = []string{
-	evidence.CodeUnknown, evidence.CodeUnsupported, evidence.CodeNotTrace,
+	evidence.CodeUnknownFormat, evidence.CodeUnsupportedFormat, evidence.CodeNotTrace,
 	CodeNotSymbols, pdb.CodeNotPDB, pdb.CodePDB2, pdb.CodePortable, pdb.CodeUnsupported, pe.CodeNotPE,
 }
 

@@ -142,7 +142,7 @@ func (s *sorting) cabinet(ctx context.Context, m ingest.Member, packed sandbox.C
 	}
 	files := open.Files()
 	if len(files) != 1 {
-		return &evidence.Error{Code: evidence.CodeUnsupported, File: m.Name,
+		return &evidence.Error{Code: evidence.CodeUnsupportedFormat, File: m.Name,
 			Message: fmt.Sprintf("the cabinet holds %d files; those of symbol stores hold one", len(files)),
 			Do:      "unpack it first, or pack a zip"}
 	}
@@ -166,7 +166,9 @@ func damagedCabinet(file string, err error) error {
 	if wrong == nil {
 		return fmt.Errorf("intake: look at %s: %w", file, err)
 	}
-	return &evidence.Error{Code: evidence.CodeDamaged, File: file, Message: "the cabinet cannot be unpacked", Err: wrong}
+	return &evidence.Error{
+		Code: evidence.CodeDamagedArchive, File: file, Message: "the cabinet cannot be unpacked", Err: wrong,
+	}
 }
 
 // withoutWrapping is the name that a file has when it is unpacked.

@@ -89,7 +89,7 @@ func formOf(head []byte) form {
 // recognised refuses what does not begin as symbols do.
 func recognised(m ingest.Member) error {
 	if len(m.Head) == 0 {
-		return &evidence.Error{Code: evidence.CodeEmpty, File: m.Name, Message: "the file is empty",
+		return &evidence.Error{Code: evidence.CodeEmptyFile, File: m.Name, Message: "the file is empty",
 			Do: "check that it was copied to its end"}
 	}
 	if formOf(m.Head) != other {

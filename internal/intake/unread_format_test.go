@@ -11,9 +11,9 @@ import (
 
 func TestIsUnreadFormat(t *testing.T) {
 	for code, want := range map[string]bool{
-		evidence.CodeUnknown: true, evidence.CodeUnsupported: true, evidence.CodeNotTrace: true, intake.CodeNotSymbols: true,
+		evidence.CodeUnknownFormat: true, evidence.CodeUnsupportedFormat: true, evidence.CodeNotTrace: true, intake.CodeNotSymbols: true,
 		pdb.CodeNotPDB: true, pdb.CodePDB2: true, pdb.CodePortable: true, pdb.CodeUnsupported: true, pe.CodeNotPE: true,
-		evidence.CodeEmpty: false, evidence.CodeKernelDump: false, evidence.CodeBomb: false, evidence.CodeBadDump: false,
+		evidence.CodeEmptyFile: false, evidence.CodeKernelDump: false, evidence.CodeArchiveBomb: false, evidence.CodeBadDumpHeader: false,
 		intake.CodeNoID: false, pdb.CodeCorrupt: false, pe.CodeTruncated: false,
 	} {
 		if got := intake.IsUnreadFormat(code); got != want {

@@ -6,9 +6,9 @@ import "slices"
 
 // The kinds of jobs, as the database has them.
 const (
-	Read      = "read"      // evidence → captures
-	Symbolise = "symbolise" // captures of a run → names of their frames
-	Analyse   = "analyse"   // captures of a run and their names → report
+	KindRead      = "read"      // evidence → captures
+	KindSymbolise = "symbolise" // captures of a run → names of their frames
+	KindAnalyse   = "analyse"   // captures of a run and their names → report
 )
 
 // The stages, as pages and the API show them.
@@ -35,12 +35,12 @@ type Stage struct {
 // A StageList is the stages of a job in their order. Their shares add up to 100.
 type StageList []Stage
 
-// The ways that jobs go.
+// The ways that jobs go: reading snapshots, reading a trace, naming frames, making the report.
 var (
-	Snapshots = StageList{{Reading, 90}, {StoringCaptures, 10}}
-	Trace     = StageList{{OpeningTrace, 0}, {ReadingTrace, 80}, {StoringAllocations, 10}, {StoringCaptures, 10}}
-	Names     = StageList{{LoadingCaptures, 30}, {NamingFrames, 60}, {StoringNames, 10}}
-	Report    = StageList{{LoadingCaptures, 50}, {Analysing, 20}, {WritingReport, 15}, {StoringSites, 15}}
+	SnapshotStages = StageList{{Reading, 90}, {StoringCaptures, 10}}
+	TraceStages    = StageList{{OpeningTrace, 0}, {ReadingTrace, 80}, {StoringAllocations, 10}, {StoringCaptures, 10}}
+	NameStages     = StageList{{LoadingCaptures, 30}, {NamingFrames, 60}, {StoringNames, 10}}
+	ReportStages   = StageList{{LoadingCaptures, 50}, {Analysing, 20}, {WritingReport, 15}, {StoringSites, 15}}
 )
 
 // A Kind is a kind of job.
@@ -53,9 +53,9 @@ type Kind struct {
 
 // Kinds are all kinds, in the order in which a run meets them.
 var Kinds = []Kind{
-	{Name: Read, Next: Symbolise, Ways: []StageList{Snapshots, Trace}},
-	{Name: Symbolise, Title: "Naming frames", Next: Analyse, Ways: []StageList{Names}},
-	{Name: Analyse, Title: "Report", Ways: []StageList{Report}},
+	{Name: KindRead, Next: KindSymbolise, Ways: []StageList{SnapshotStages, TraceStages}},
+	{Name: KindSymbolise, Title: "Naming frames", Next: KindAnalyse, Ways: []StageList{NameStages}},
+	{Name: KindAnalyse, Title: "Report", Ways: []StageList{ReportStages}},
 }
 
 // KindOf returns the kind with that name; an empty one for a name that this version does not know.

@@ -54,17 +54,17 @@ func TestAt(t *testing.T) {
 		done, total int64
 		want        int
 	}{
-		{jobs.Snapshots, jobs.Reading, 0, 10, 0},
-		{jobs.Snapshots, jobs.Reading, 5, 10, 45},
-		{jobs.Snapshots, jobs.Reading, 10, 10, 90},
-		{jobs.Snapshots, jobs.Reading, 11, 10, 90}, // a reader that has counted twice
-		{jobs.Snapshots, jobs.Reading, -1, 10, 0},
-		{jobs.Snapshots, jobs.Reading, 0, 0, 0}, // an empty file
-		{jobs.Snapshots, jobs.Reading, math.MaxInt64 / 100, math.MaxInt64 / 100, 90},
-		{jobs.Trace, jobs.StoringCaptures, 1, 2, 95},
-		{jobs.Names, jobs.NamingFrames, 1, 3, 50},
-		{jobs.Report, jobs.StoringSites, 0, 1, 85},
-		{jobs.Report, jobs.Reading, 1, 2, 0}, // is none of its stages
+		{jobs.SnapshotStages, jobs.Reading, 0, 10, 0},
+		{jobs.SnapshotStages, jobs.Reading, 5, 10, 45},
+		{jobs.SnapshotStages, jobs.Reading, 10, 10, 90},
+		{jobs.SnapshotStages, jobs.Reading, 11, 10, 90}, // a reader that has counted twice
+		{jobs.SnapshotStages, jobs.Reading, -1, 10, 0},
+		{jobs.SnapshotStages, jobs.Reading, 0, 0, 0}, // an empty file
+		{jobs.SnapshotStages, jobs.Reading, math.MaxInt64 / 100, math.MaxInt64 / 100, 90},
+		{jobs.TraceStages, jobs.StoringCaptures, 1, 2, 95},
+		{jobs.NameStages, jobs.NamingFrames, 1, 3, 50},
+		{jobs.ReportStages, jobs.StoringSites, 0, 1, 85},
+		{jobs.ReportStages, jobs.Reading, 1, 2, 0}, // is none of its stages
 	} {
 		if percent, name := test.way.At(test.stage, test.done, test.total); percent != test.want || name != test.stage {
 			t.Errorf("%d of %d of %q is %d %%, not %d", test.done, test.total, name, percent, test.want)

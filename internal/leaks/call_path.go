@@ -26,16 +26,16 @@ type CallPath struct {
 	Through []string
 	Frames  []*analysis.Frame // of the stack that stands first in the run that speaks for it
 	Seen    []CallPathRun     // in the order of the runs
-	// Lines are its stacks in the shown run where they differ in source lines, or in offsets where there are none; nil
-	// where they do not.
-	Lines []CallPathLine
+	// Variants are its stacks in the shown run where they differ in source lines, or in offsets where there are none;
+	// nil where they do not.
+	Variants []CallPathVariant
 
 	calls []call
-	lines map[string]int // place in Lines, by all places of a stack
+	lines map[string]int // place in Variants, by all places of a stack
 }
 
-// A CallPathLine is what those stacks of a path hold that run through the same source lines.
-type CallPathLine struct {
+// A CallPathVariant is what those stacks of a path hold that run through the same source lines.
+type CallPathVariant struct {
 	SourceLines []string // file:line where others of the path have another line, innermost first
 	Held        analysis.Amount
 	Growth      *analysis.Amount // nil where there is nothing to compare with
@@ -135,29 +135,29 @@ func (v *CallPath) takeLine(s *StackSighting, calls []call) {
 	key := strings.Join(places, "\x00")
 	k, known := v.lines[key]
 	if !known {
-		k = len(v.Lines)
+		k = len(v.Variants)
 		v.lines[key] = k
-		v.Lines = append(v.Lines, CallPathLine{all: places})
+		v.Variants = append(v.Variants, CallPathVariant{all: places})
 	}
-	line := &v.Lines[k]
+	line := &v.Variants[k]
 	line.Held, line.Growth = line.Held.Plus(s.Held), grown(line.Growth, s.Growth)
 }
 
 // keepDifferingLines keeps of the lines those in which stacks of the path differ.
 func (v *CallPath) keepDifferingLines() {
-	if len(v.Lines) < 2 {
-		v.Lines = nil
+	if len(v.Variants) < 2 {
+		v.Variants = nil
 		return
 	}
-	for i := range v.Lines[0].all {
-		differs := slices.ContainsFunc(v.Lines, func(l CallPathLine) bool { return l.all[i] != v.Lines[0].all[i] })
-		for k := range v.Lines {
+	for i := range v.Variants[0].all {
+		differs := slices.ContainsFunc(v.Variants, func(l CallPathVariant) bool { return l.all[i] != v.Variants[0].all[i] })
+		for k := range v.Variants {
 			if differs {
-				v.Lines[k].SourceLines = append(v.Lines[k].SourceLines, v.Lines[k].all[i])
+				v.Variants[k].SourceLines = append(v.Variants[k].SourceLines, v.Variants[k].all[i])
 			}
 		}
 	}
-	slices.SortStableFunc(v.Lines, func(a, b CallPathLine) int {
+	slices.SortStableFunc(v.Variants, func(a, b CallPathVariant) int {
 		return compareGrown(a.Growth, b.Growth, a.Held, b.Held)
 	})
 }

@@ -134,26 +134,26 @@ func TestLinesOfAVariant(t *testing.T) {
 	}
 	variants := leaks.GroupCallPaths([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 40),
 		at(7, 1, 207, 40), at(6, 100, 99, 40)}, 7)
-	if len(variants) != 1 || len(variants[0].Lines) != 2 {
+	if len(variants) != 1 || len(variants[0].Variants) != 2 {
 		t.Fatalf("%+v", variants)
 	}
 	for i, want := range []string{"order.cpp:213 +9", "order.cpp:207 +6"} {
-		l := variants[0].Lines[i]
+		l := variants[0].Variants[i]
 		if got := fmt.Sprintf("%s %+d", strings.Join(l.SourceLines, " "), l.Growth.Bytes); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	if two := leaks.GroupCallPaths([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 41)},
-		7); strings.Join(two[0].Lines[0].SourceLines, " ") != "order.cpp:213 order.cpp:41" {
-		t.Errorf("%v", two[0].Lines[0].SourceLines)
+		7); strings.Join(two[0].Variants[0].SourceLines, " ") != "order.cpp:213 order.cpp:41" {
+		t.Errorf("%v", two[0].Variants[0].SourceLines)
 	}
 	if one := leaks.GroupCallPaths([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)},
-		7); one[0].Lines != nil {
-		t.Errorf("stacks of the same lines differ in %v", one[0].Lines)
+		7); one[0].Variants != nil {
+		t.Errorf("stacks of the same lines differ in %v", one[0].Variants)
 	}
 	bare := leaks.GroupCallPaths([]leaks.StackSighting{seenIn(1, 1, 2, "s!A+1", "s!B+2"),
 		seenIn(1, 1, 1, "s!A+1", "s!B+3")}, 1)
-	if len(bare) != 1 || bare[0].Lines[0].SourceLines[0] != "B+2" {
-		t.Errorf("without lines offsets tell: %+v", bare[0].Lines)
+	if len(bare) != 1 || bare[0].Variants[0].SourceLines[0] != "B+2" {
+		t.Errorf("without lines offsets tell: %+v", bare[0].Variants)
 	}
 }

@@ -140,7 +140,8 @@ func TestCleanAddsUp(t *testing.T) {
 		"callers that ran":        {[]leaks.RunSighting{gone, few(3)}, true},
 		"one that tells nothing":  {[]leaks.RunSighting{few(2), unclear, few(4)}, true},
 		"a brief one behind them": {[]leaks.RunSighting{few(2), few(3), brief}, false},
-		// Seven blocks in each: 2.52 an hour by three runs, 2.40 by four. Of 38 blocks in five runs 2.49, of the last 31 2.61.
+		// Seven blocks in each: 2.52 an hour by three runs, 2.40 by four. Of 38 blocks in five runs 2.49, of the last
+		// 31 2.61.
 		"three where it takes four":   {[]leaks.RunSighting{stays(2, 1), stays(2, 1), stays(3, 1)}, false},
 		"four":                        {[]leaks.RunSighting{stays(2, 1), stays(2, 1), stays(3, 1), stays(4, 1)}, true},
 		"five where it takes five":    {[]leaks.RunSighting{stays(2, 1), stays(2, 2), stays(3, 1), stays(3, 2), stays(4, 2)}, false},

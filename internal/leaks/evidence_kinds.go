@@ -10,15 +10,15 @@ import (
 
 // An EvidenceKind is a kind of evidence that may show a leak.
 type EvidenceKind struct {
-	Name  string   // "UMDH snapshots"
-	One   string   // in a sentence, without an article: "UMDH log"
-	Kinds []string // of its files, and of what is read from them
+	Name     string   // "UMDH snapshots"
+	Singular string   // in a sentence, without an article: "UMDH log"
+	Kinds    []string // of its files, and of what is read from them
 	// Expected says that a page mentions this kind also where such evidence does not show the leak, or does not exist.
 	Expected bool
-	// Searches ranks the kinds of evidence that look for pointers to blocks by how certainly they are of the run's
-	// process; 0 for a kind that does not look. Where a run says that nothing points to blocks, the surest of its
+	// PointerSearchRank ranks the kinds of evidence that look for pointers to blocks by how certainly they are of the
+	// run's process; 0 for a kind that does not look. Where a run says that nothing points to blocks, the surest of its
 	// evidence has looked.
-	Searches int
+	PointerSearchRank int
 }
 
 // A EvidenceRun is a run of a build, and what it says of a leak.
@@ -68,7 +68,7 @@ func SummarizeKinds(kinds []EvidenceKind, runs []EvidenceRun) []KindSummary {
 				continue
 			}
 			t.Runs++
-			if said := kind.in(r, kind.Searches > 0 && kind.Searches == surestSearch(kinds, r)); said != nil &&
+			if said := kind.in(r, kind.PointerSearchRank > 0 && kind.PointerSearchRank == surestSearch(kinds, r)); said != nil &&
 				(t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
 				said.EvidenceKind, said.Runs, said.Unread = kind, t.Runs, t.Unread
 				t = *said
@@ -86,12 +86,12 @@ func (k *EvidenceKind) has(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(k.Kinds, kind) })
 }
 
-// surestSearch is the highest rank (Searches) among a run's evidence that looks for pointers to blocks; 0 where none
-// looks.
+// surestSearch is the highest rank (PointerSearchRank) among a run's evidence that looks for pointers to blocks; 0
+// where none looks.
 func surestSearch(kinds []EvidenceKind, r *EvidenceRun) (surest int) {
 	for i := range kinds {
 		if kinds[i].has(r.Kinds...) {
-			surest = max(surest, kinds[i].Searches)
+			surest = max(surest, kinds[i].PointerSearchRank)
 		}
 	}
 	return surest
@@ -117,7 +117,8 @@ func (k *EvidenceKind) in(r *EvidenceRun, searched bool) *KindSummary {
 		}
 		return t.judged(r, searched)
 	}
-	// Of what is no leak nothing but the figures is kept. Where all evidence of the run is of this kind, they are its own.
+	// Of what is no leak nothing but the figures is kept. Where all evidence of the run is of this kind, they are its
+	// own.
 	if len(r.ByKind) == 0 && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return !k.has(kind) }) {
 		t := &KindSummary{By: r, Figure: r.Figure, SpanNS: r.SpanNS}
 		return t.judged(r, searched)
@@ -147,21 +148,21 @@ func (t *KindSummary) Missing() string {
 		return ""
 	}
 	if t.Runs == 0 && t.Unread == 0 {
-		return fmt.Sprintf("No %s has been uploaded for this build.", t.One)
+		return fmt.Sprintf("No %s has been uploaded for this build.", t.Singular)
 	}
 	var parts []string
 	switch {
 	case t.Runs == 1:
-		parts = append(parts, fmt.Sprintf("1 run of this build has a %s, which does not show this leak.", t.One))
+		parts = append(parts, fmt.Sprintf("1 run of this build has a %s, which does not show this leak.", t.Singular))
 	case t.Runs > 1:
 		parts = append(parts,
-			fmt.Sprintf("%d runs of this build have a %s; none shows this leak.", t.Runs, t.One))
+			fmt.Sprintf("%d runs of this build have a %s; none shows this leak.", t.Runs, t.Singular))
 	}
 	switch {
 	case t.Unread == 1:
-		parts = append(parts, fmt.Sprintf("1 run has a %s that is not read yet, or cannot be read.", t.One))
+		parts = append(parts, fmt.Sprintf("1 run has a %s that is not read yet, or cannot be read.", t.Singular))
 	case t.Unread > 1:
-		parts = append(parts, fmt.Sprintf("%d runs have a %s that is not read yet, or cannot be read.", t.Unread, t.One))
+		parts = append(parts, fmt.Sprintf("%d runs have a %s that is not read yet, or cannot be read.", t.Unread, t.Singular))
 	}
 	return strings.Join(parts, " ")
 }

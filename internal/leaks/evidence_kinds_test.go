@@ -11,10 +11,10 @@ import (
 )
 
 var evidenceKinds = []leaks.EvidenceKind{
-	{Name: "Snapshots", One: "log", Kinds: []string{"log", "log-snapshot"}, Expected: true},
-	{Name: "Trace", One: "trace", Kinds: []string{"trace"}, Expected: true},
-	{Name: "Dump", One: "dump", Kinds: []string{"dump"}, Expected: true, Searches: 4},
-	{Name: "Debugger", One: "debugger log", Kinds: []string{"dbg"}, Searches: 1},
+	{Name: "Snapshots", Singular: "log", Kinds: []string{"log", "log-snapshot"}, Expected: true},
+	{Name: "Trace", Singular: "trace", Kinds: []string{"trace"}, Expected: true},
+	{Name: "Dump", Singular: "dump", Kinds: []string{"dump"}, Expected: true, PointerSearchRank: 4},
+	{Name: "Debugger", Singular: "debugger log", Kinds: []string{"dbg"}, PointerSearchRank: 1},
 }
 
 // told is a run that shows a leak by kinds of evidence, each given as "kind class bytes".

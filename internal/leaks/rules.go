@@ -10,11 +10,11 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// MaxRules is the largest length of a rule file, in bytes.
-const MaxRules = 1 << 20
+// MaxRuleFileBytes is the largest length of a rule file, in bytes.
+const MaxRuleFileBytes = 1 << 20
 
-// MaxNote is how long the note on a version of a rule file may be, in characters.
-const MaxNote = 1000
+// MaxNoteChars is how long the note on a version of a rule file may be, in characters.
+const MaxNoteChars = 1000
 
 // AppendRules returns a rule file with lines added at its end.
 func AppendRules(text string, lines []string) string {

@@ -6,8 +6,9 @@ type State string
 // The states. A signature that never leaked nor grew has none.
 const (
 	StateNone State = ""
-	// StateNew means that the leak appeared in some build; no build has failed for it and nobody has taken it. It stays
-	// new in later builds.
+	// StateNew means that the leak came in with a build, that no gate has failed for it since, and that nobody has taken
+	// it. It stays new in later builds until one of the two happens, which makes it StateOngoing; a leak that was fixed
+	// before is StateRegressed instead.
 	StateNew       State = "new"
 	StateFound     State = "found"     // it was there in the first build of its scenario: nobody knows since when
 	StateOngoing   State = "ongoing"   // a build has failed for it, somebody has taken it, or it is known no longer

@@ -21,15 +21,16 @@ type AuditRow struct {
 	Signature string // that it was done to; "" for a project
 }
 
-// An AuditQuery chooses a page of an audit.
-type AuditQuery struct {
+// An AuditPage says which page of an audit is wanted.
+type AuditPage struct {
 	After  int64 // id of a row: only older ones; 0 for the newest
 	Offset int   // rows of these that are passed over
 	Limit  int
 }
 
-// ListAudit lists what was done to a signature and to those that became part of it, newest first, or says ErrNotFound.
-func (v View) ListAudit(ctx context.Context, project, signature string, q AuditQuery) ([]AuditRow, error) {
+// ListSignatureChanges lists what was done to a signature and to those that became part of it, newest first, or says
+// ErrNotFound.
+func (v View) ListSignatureChanges(ctx context.Context, project, signature string, q AuditPage) ([]AuditRow, error) {
 	at, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func (v View) ListAudit(ctx context.Context, project, signature string, q AuditQ
 	return list, db.Wrap("audit", err)
 }
 
-// ListProjectAudit lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
-func (v View) ListProjectAudit(ctx context.Context, project string, q AuditQuery) ([]AuditRow, error) {
+// ListProjectChanges lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
+func (v View) ListProjectChanges(ctx context.Context, project string, q AuditPage) ([]AuditRow, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return nil, err
@@ -52,8 +53,8 @@ func (v View) ListProjectAudit(ctx context.Context, project string, q AuditQuery
 	return list, db.Wrap("audit of a project", err)
 }
 
-// ListServerAudit lists what became of accounts and of projects that are gone, newest first.
-func (v View) ListServerAudit(ctx context.Context, q AuditQuery) ([]AuditRow, error) {
+// ListServerChanges lists what became of accounts and of projects that are gone, newest first.
+func (v View) ListServerChanges(ctx context.Context, q AuditPage) ([]AuditRow, error) {
 	list, err := db.All[AuditRow](ctx, db.Q(v), `
 		select id, actor, verified, action, before, after, at, '' as signature from server_audit
 		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.After, q.Limit, q.Offset)

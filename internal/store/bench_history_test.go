@@ -160,7 +160,7 @@ func BenchmarkHistory(b *testing.B) {
 			return err
 		}},
 		{"stacks of a signature", func(v store.View) error {
-			list, err := v.FindLeakStacks(b.Context(), 7, run)
+			list, err := v.FindNewestLeakStacks(b.Context(), 7, run)
 			if err == nil && len(list.Seen) == 0 {
 				return errors.New("no stacks")
 			}
@@ -185,7 +185,7 @@ func BenchmarkHistory(b *testing.B) {
 			if _, err := v.FindHistory(b.Context(), "demo", text); err != nil {
 				return err
 			}
-			if _, err := v.ListAudit(b.Context(), "demo", text, store.AuditQuery{Limit: 50}); err != nil {
+			if _, err := v.ListSignatureChanges(b.Context(), "demo", text, store.AuditPage{Limit: 50}); err != nil {
 				return err
 			}
 			_, err := v.ListComments(b.Context(), "demo", text)

@@ -12,8 +12,8 @@ import (
 // audits prints the newest n lines of the project's audit of an action, newest first.
 func (l *lab) audits(action string) (lines []string) {
 	l.Helper()
-	for _, r := range must[[]store.AuditRow](l)(l.now().ListProjectAudit(l.Context(), "demo",
-		store.AuditQuery{Limit: 100})) {
+	for _, r := range must[[]store.AuditRow](l)(l.now().ListProjectChanges(l.Context(), "demo",
+		store.AuditPage{Limit: 100})) {
 		if r.Action == action {
 			lines = append(lines, fmt.Sprintf("%s %s -> %s", r.Actor, r.Before, r.After))
 		}

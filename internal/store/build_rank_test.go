@@ -187,8 +187,8 @@ func TestTeamsWordFollowsTheOrder(t *testing.T) {
 // projectAudit prints the audit of the project, newest first.
 func (l *lab) projectAudit() (lines []string) {
 	l.Helper()
-	for _, r := range must[[]store.AuditRow](l)(l.now().ListProjectAudit(l.Context(), "demo",
-		store.AuditQuery{Limit: 100})) {
+	for _, r := range must[[]store.AuditRow](l)(l.now().ListProjectChanges(l.Context(), "demo",
+		store.AuditPage{Limit: 100})) {
 		var before, after struct {
 			Builds []string
 			More   int
@@ -237,8 +237,8 @@ func TestProjectsAreOrderedAnew(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	if rows := must[[]store.AuditRow](t)(l.now().ListProjectAudit(t.Context(), "ordered",
-		store.AuditQuery{Limit: 9})); len(rows) != 0 {
+	if rows := must[[]store.AuditRow](t)(l.now().ListProjectChanges(t.Context(), "ordered",
+		store.AuditPage{Limit: 9})); len(rows) != 0 {
 		t.Errorf("where nothing changed: %+v", rows)
 	}
 	if got := l.audited("A", "state"); len(got) == 0 || !strings.Contains(string(got[0].Before), "fixed") {

@@ -107,7 +107,7 @@ func TestDeleteRun(t *testing.T) {
 	if err := l.DeleteProject(t.Context(), "none", "ada"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	audit := must[[]store.AuditRow](t)(l.now().ListProjectAudit(t.Context(), "demo", store.AuditQuery{Limit: 1}))
+	audit := must[[]store.AuditRow](t)(l.now().ListProjectChanges(t.Context(), "demo", store.AuditPage{Limit: 1}))
 	if len(audit) != 1 || audit[0].Action != "delete" || audit[0].Actor != "ada" ||
 		!strings.Contains(string(audit[0].Before), `"build": "b5"`) {
 		t.Errorf("%+v", audit)
@@ -204,8 +204,8 @@ func TestDropUnwanted(t *testing.T) {
 	if left := l.text(`select (select count(*) from projects) + (select count(*) from runs) + (select count(*) from signatures)`); left != "0" {
 		t.Errorf("%s rows are left", left)
 	}
-	if audit := must[[]store.AuditRow](t)(l.now().ListServerAudit(t.Context(),
-		store.AuditQuery{Limit: 1})); len(audit) != 1 ||
+	if audit := must[[]store.AuditRow](t)(l.now().ListServerChanges(t.Context(),
+		store.AuditPage{Limit: 1})); len(audit) != 1 ||
 		!strings.Contains(string(audit[0].Before), "demo") {
 		t.Errorf("%+v", audit)
 	}

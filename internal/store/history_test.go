@@ -92,7 +92,7 @@ func TestRegressionIsOfNewerBuildsOnly(t *testing.T) {
 	if got := state(l.signature("A")); got != "regressed bad 10..30 clean  seen 30 fixed 20 regressed 30" {
 		t.Error(got)
 	}
-	audit := must[[]store.AuditRow](t)(l.now().ListAudit(t.Context(), "demo", "A", store.AuditQuery{Limit: 10}))
+	audit := must[[]store.AuditRow](t)(l.now().ListSignatureChanges(t.Context(), "demo", "A", store.AuditPage{Limit: 10}))
 	if len(audit) != 2 || string(audit[0].After) != `{"state": "regressed"}` || audit[0].Actor != "" ||
 		audit[0].Action != "state" {
 		t.Errorf("%+v", audit)

@@ -12,9 +12,9 @@ import (
 
 // The kinds of jobs.
 const (
-	JobRead      = jobs.Read
-	JobSymbolise = jobs.Symbolise
-	JobAnalyse   = jobs.Analyse
+	JobRead      = jobs.KindRead
+	JobSymbolise = jobs.KindSymbolise
+	JobAnalyse   = jobs.KindAnalyse
 )
 
 // A Job is one piece of work and how far it is.

@@ -62,7 +62,7 @@ func leaksReport(findings ...finding) *analysis.Report {
 		}
 		var evidence *score.Evidence
 		if f.odds != nil {
-			evidence = &score.Evidence{Kind: score.Followed, Snapshots: 8, Conditions: []float64{1}, LogOdds: *f.odds}
+			evidence = &score.Evidence{Kind: score.KindFollowed, Snapshots: 8, Conditions: []float64{1}, LogOdds: *f.odds}
 		}
 		yes := true
 		r.Findings = append(r.Findings, analysis.Finding{

@@ -30,7 +30,7 @@ func (l *lab) runOn(where string, r *analysis.Report) {
 		f := &r.Findings[i]
 		if f.Verdict == analysis.ClassLeak {
 			f.Stayed, f.Rate = score.StayedBlocks{50, 50, 50, 50}, &score.Rate{Unit: "hour", Count: 50, Bytes: 5 * float64(f.Outstanding.Bytes), Over: 4, Dispersion: 1}
-			f.Evidence = &score.Evidence{Kind: score.Followed, Snapshots: 12, Conditions: []float64{1}, LogOdds: 3}
+			f.Evidence = &score.Evidence{Kind: score.KindFollowed, Snapshots: 12, Conditions: []float64{1}, LogOdds: 3}
 		}
 	}
 	l.run(words[0], r)

@@ -115,8 +115,8 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 // audited lists the entries of an action in the audit of a signature, newest first.
 func (l *lab) audited(text, action string) (list []store.AuditRow) {
 	l.Helper()
-	for _, row := range must[[]store.AuditRow](l)(l.now().ListAudit(l.Context(), "demo", text,
-		store.AuditQuery{Limit: 99})) {
+	for _, row := range must[[]store.AuditRow](l)(l.now().ListSignatureChanges(l.Context(), "demo", text,
+		store.AuditPage{Limit: 99})) {
 		if row.Action == action && row.Signature == text {
 			list = append(list, row)
 		}

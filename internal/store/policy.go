@@ -90,7 +90,7 @@ func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyC
 	if err := leaks.CheckActor(change.Author); err != nil {
 		return saved, err
 	}
-	if err := leaks.CheckText("note", change.Note, leaks.MaxNote); err != nil {
+	if err := leaks.CheckText("note", change.Note, leaks.MaxNoteChars); err != nil {
 		return saved, err
 	}
 	if change.Version >= math.MaxInt32 { // which no version can be

@@ -105,7 +105,7 @@ func TestProjectsOwnFacts(t *testing.T) {
 	}
 	for project, want := range map[string]int{"one": 1, "two": 0} {
 		n := 0
-		for _, r := range must[[]store.AuditRow](t)(l.now().ListProjectAudit(ctx, project, store.AuditQuery{Limit: 10})) {
+		for _, r := range must[[]store.AuditRow](t)(l.now().ListProjectChanges(ctx, project, store.AuditPage{Limit: 10})) {
 			if r.Action == "download" {
 				n++
 				if string(r.After) != fmt.Sprintf(`{"run": %d, "file": "a.txt"}`, one.RunID) || r.Actor != "ann" {

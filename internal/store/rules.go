@@ -67,13 +67,13 @@ func (c *RuleChange) check() error {
 	if err := leaks.CheckActor(c.Author); err != nil {
 		return err
 	}
-	if err := leaks.CheckText("note", c.Note, leaks.MaxNote); err != nil {
+	if err := leaks.CheckText("note", c.Note, leaks.MaxNoteChars); err != nil {
 		return err
 	}
-	if len(c.Text) > leaks.MaxRules {
+	if len(c.Text) > leaks.MaxRuleFileBytes {
 		return &leaks.FieldError{Field: "text", Message: "is longer than 1 MB"}
 	}
-	return leaks.CheckText("text", c.Text, leaks.MaxRules)
+	return leaks.CheckText("text", c.Text, leaks.MaxRuleFileBytes)
 }
 
 // CreateRules stores the text as the next version of a project's rules and queues the analysis of all its runs, in one

@@ -99,8 +99,8 @@ func TestRulesThatAreRefused(t *testing.T) {
 	l.run("1", leaksReport())
 	for field, change := range map[string]store.RuleChange{
 		"actor": {Text: "module:x -> +app\n"},
-		"note":  {Text: "module:x -> +app\n", Author: "ann", Note: strings.Repeat("x", leaks.MaxNote+1)},
-		"text":  {Text: strings.Repeat("#", leaks.MaxRules+1), Author: "ann"},
+		"note":  {Text: "module:x -> +app\n", Author: "ann", Note: strings.Repeat("x", leaks.MaxNoteChars+1)},
+		"text":  {Text: strings.Repeat("#", leaks.MaxRuleFileBytes+1), Author: "ann"},
 	} {
 		var wrong *leaks.FieldError
 		if _, _, err := l.CreateRules(t.Context(), "demo", change); !errors.As(err, &wrong) || wrong.Field != field {

@@ -54,8 +54,8 @@ func TestEffectOfATriage(t *testing.T) {
 		after.Known != nil || after.NotLeak {
 		t.Errorf("a preview changed %+v to %+v", before.Triage, after.Triage)
 	}
-	if audit := must[[]store.AuditRow](t)(l.now().ListAudit(t.Context(), "demo", "A",
-		store.AuditQuery{Limit: 9})); len(audit) != 0 {
+	if audit := must[[]store.AuditRow](t)(l.now().ListSignatureChanges(t.Context(), "demo", "A",
+		store.AuditPage{Limit: 9})); len(audit) != 0 {
 		t.Errorf("a preview was recorded: %+v", audit)
 	}
 	gate := func() leaks.Gate {

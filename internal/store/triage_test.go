@@ -58,7 +58,7 @@ func TestTriage(t *testing.T) {
 	if same.Version != 7 {
 		t.Errorf("what changes nothing made version %d", same.Version)
 	}
-	audit := must[[]store.AuditRow](t)(l.now().ListAudit(t.Context(), "demo", "A", store.AuditQuery{Limit: 100}))
+	audit := must[[]store.AuditRow](t)(l.now().ListSignatureChanges(t.Context(), "demo", "A", store.AuditPage{Limit: 100}))
 	actions := map[string]int{}
 	for _, row := range audit {
 		actions[row.Action]++

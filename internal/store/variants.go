@@ -32,7 +32,7 @@ type LeakRun struct {
 	Build, Scenario string
 	Branch          string // of the build
 	Sites           int    // of the leak, all of them
-	Read            int    // how many of the leak's sites were read
+	SitesRead       int    // how many of the leak's sites were read
 	SpanNS          int64  // between which its growth was measured; 0 where the evidence has no times
 }
 
@@ -56,9 +56,9 @@ const stacksOfRuns = `
 		order by site.ordinal limit $3) st
 	order by n.at, st.ordinal`
 
-// FindLeakStacks returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run that
-// the page is about; it is looked at whatever its build.
-func (v View) FindLeakStacks(ctx context.Context, root, shown int64) (*LeakStacks, error) {
+// FindNewestLeakStacks returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run
+// that the page is about; it is looked at whatever its build.
+func (v View) FindNewestLeakStacks(ctx context.Context, root, shown int64) (*LeakStacks, error) {
 	list := &LeakStacks{}
 	var err error
 	list.Runs, err = db.All[LeakRun](ctx, db.Q(v), `
@@ -68,7 +68,7 @@ func (v View) FindLeakStacks(ctx context.Context, root, shown int64) (*LeakStack
 			select r.id, r.name, b.name as build, b.branch, sc.name as scenario, seen.sites, row_number() over (order by r.id = $2 desc, `+newestFirst+`, r.id desc) as at
 			from seen join runs r on r.id = seen.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 			where seen.sites > 0 order by at limit $3)
-		select n.id, n.name, n.build, n.branch, n.scenario, n.sites, 0 as read,
+		select n.id, n.name, n.build, n.branch, n.scenario, n.sites, 0 as sites_read,
 			`+runSpan+` as span_ns
 		from newest n join runs r on r.id = n.id order by n.at`, root, shown, variantRuns)
 	if err != nil || len(list.Runs) == 0 {
@@ -127,7 +127,7 @@ func (v View) fillStacks(ctx context.Context, list *LeakStacks, rows []stackRow)
 			stack = frames[*rows[i].StackID]
 		}
 		list.Seen = append(list.Seen, rows[i].seen(stack))
-		list.Run(rows[i].RunID).Read++
+		list.Run(rows[i].RunID).SitesRead++
 	}
 	return nil
 }

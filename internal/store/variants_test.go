@@ -42,9 +42,9 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 	}
 	newest := l.run("116", manyStacks("A", 10_000))
 	id := l.signature("A").ID
-	list := must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), id, newest))
-	if len(list.Runs) != 12 || list.Runs[0].ID != newest || list.Runs[0].Sites != 10_000 || list.Runs[0].Read != 24 ||
-		list.Runs[1].Build != "115" || list.Runs[1].Sites != 2 || list.Runs[1].Read != 2 {
+	list := must[*store.LeakStacks](t)(l.now().FindNewestLeakStacks(t.Context(), id, newest))
+	if len(list.Runs) != 12 || list.Runs[0].ID != newest || list.Runs[0].Sites != 10_000 || list.Runs[0].SitesRead != 24 ||
+		list.Runs[1].Build != "115" || list.Runs[1].Sites != 2 || list.Runs[1].SitesRead != 2 {
 		t.Fatalf("%d runs, the first %+v, then %+v", len(list.Runs), list.Runs[0], list.Runs[1])
 	}
 	if len(list.Seen) != 24+11*2 {
@@ -56,14 +56,14 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 		}
 	}
 	// The run that the page is about is read whatever its build is.
-	if list = must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), id, first)); list.Runs[0].ID != first ||
-		list.Runs[0].Read != 3 || list.Runs[1].ID != newest || len(list.Runs) != 12 {
+	if list = must[*store.LeakStacks](t)(l.now().FindNewestLeakStacks(t.Context(), id, first)); list.Runs[0].ID != first ||
+		list.Runs[0].SitesRead != 3 || list.Runs[1].ID != newest || len(list.Runs) != 12 {
 		t.Errorf("%+v", list.Runs)
 	}
 	if list.Run(first) != &list.Runs[0] || list.Run(-1) != nil {
 		t.Error("a run is not found by its id")
 	}
-	if none := must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), -1, first)); len(none.Runs) != 0 ||
+	if none := must[*store.LeakStacks](t)(l.now().FindNewestLeakStacks(t.Context(), -1, first)); len(none.Runs) != 0 ||
 		none.Seen != nil {
 		t.Errorf("no leak has %+v", none)
 	}
@@ -107,7 +107,7 @@ func TestStacksOfMergedLeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := l.signature("A").ID
-	list := must[*store.LeakStacks](t)(l.now().FindLeakStacks(t.Context(), id, run))
+	list := must[*store.LeakStacks](t)(l.now().FindNewestLeakStacks(t.Context(), id, run))
 	if len(list.Runs) != 1 || list.Runs[0].Sites != 2 || len(list.Seen) != 2 {
 		t.Fatalf("%+v", list)
 	}

@@ -12,7 +12,7 @@ import (
 func BuildIndex(ctx context.Context, f *pdb.File) (*index.Builder, error) {
 	b := index.NewBuilder(f.Info().DebugID)
 	names := spelling{x86: isX86(f)}
-	err := f.Segments(ctx, func(s pdb.Segment) error {
+	err := f.LocationRanges(ctx, func(s pdb.LocationRange) error {
 		return b.AddSegment(s.Start, s.End, names.location(&s.Location))
 	})
 	if err != nil {

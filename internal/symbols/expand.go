@@ -202,7 +202,7 @@ func lookupPlaces(ctx context.Context, file *pdb.File,
 		at[p] = &placeSymbols{}
 	}
 	names := spelling{x86: isX86(file)}
-	err := file.Segments(ctx, func(g pdb.Segment) error {
+	err := file.LocationRanges(ctx, func(g pdb.LocationRange) error {
 		if g.Kind == pdb.KindPublic || offsets[g.Function] == nil {
 			return nil
 		}

@@ -27,8 +27,8 @@ func (a *API) signatureAudit(c echo.Context) error {
 		return err
 	}
 	return a.sendAudit(c, "audit-"+project+"-"+signature,
-		func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-			return v.ListAudit(c.Request().Context(), project, signature, q)
+		func(v store.View, q store.AuditPage) ([]store.AuditRow, error) {
+			return v.ListSignatureChanges(c.Request().Context(), project, signature, q)
 		})
 }
 
@@ -39,22 +39,22 @@ func (a *API) projectAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sendAudit(c, "audit-"+project, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-		return v.ListProjectAudit(c.Request().Context(), project, q)
+	return a.sendAudit(c, "audit-"+project, func(v store.View, q store.AuditPage) ([]store.AuditRow, error) {
+		return v.ListProjectChanges(c.Request().Context(), project, q)
 	})
 }
 
 // serverAudit handles GET /api/v1/audit: what became of accounts, and of projects that are gone, newest first.
 func (a *API) serverAudit(c echo.Context) error {
-	return a.sendAudit(c, "audit", func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
-		return v.ListServerAudit(c.Request().Context(), q)
+	return a.sendAudit(c, "audit", func(v store.View, q store.AuditPage) ([]store.AuditRow, error) {
+		return v.ListServerChanges(c.Request().Context(), q)
 	})
 }
 
 // sendAudit answers with the page of an audit that the query asks for; name is that of its file.
 func (a *API) sendAudit(c echo.Context, name string,
-	read func(store.View, store.AuditQuery) ([]store.AuditRow, error)) error {
-	var q store.AuditQuery
+	read func(store.View, store.AuditPage) ([]store.AuditRow, error)) error {
+	var q store.AuditPage
 	var err error
 	if q.Limit, err = whole(c, "limit", defaultSignatures, 1, maxSignatures); err != nil {
 		return err

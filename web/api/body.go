@@ -100,16 +100,16 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errTooSlow):
-		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled,
+		b.err = problem.New(http.StatusRequestTimeout, problem.CodeUploadStalled,
 			"fewer than %d bytes per second arrived for %v; request the upload's offset and resume there", slowest, b.idle)
 	case errors.Is(err, io.EOF):
 		b.end()
 	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
-		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled, "nothing came for %v", b.idle)
+		b.err = problem.New(http.StatusRequestTimeout, problem.CodeUploadStalled, "nothing came for %v", b.idle)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		b.err = shuttingDown()
 	default:
-		b.err = problem.New(http.StatusBadRequest, problem.CodeBroken, "the connection broke before the whole body arrived")
+		b.err = problem.New(http.StatusBadRequest, problem.CodeUploadBroken, "the connection broke before the whole body arrived")
 	}
 	if b.err != nil {
 		err = b.err
@@ -138,7 +138,7 @@ func (b *body) fastEnough(n int, waited time.Duration) error {
 }
 
 func shuttingDown() error {
-	return problem.New(http.StatusServiceUnavailable, problem.CodeClosing,
+	return problem.New(http.StatusServiceUnavailable, problem.CodeShuttingDown,
 		"the server is shutting down; request the upload's offset and resume there")
 }
 

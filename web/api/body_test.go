@@ -46,11 +46,11 @@ func TestBodyErrors(t *testing.T) {
 		"whole":                       {bodyReader{err: io.EOF}, 0, false, false, 0, "", "", 1},
 		"whole while the server ends": {bodyReader{err: io.EOF}, 0, false, true, 0, "", "", 1},
 		"goes on":                     {bodyReader{bytes: 5}, 0, false, false, 0, "", "", 1},
-		"nothing comes":               {bodyReader{err: timeout}, 0, false, false, 408, problem.CodeStalled, "nothing came for 30s", 1},
-		"the server ends meanwhile":   {bodyReader{err: timeout}, 0, false, true, 503, problem.CodeClosing, "shutting down", 1},
-		"the server has ended":        {bodyReader{bytes: 5}, 0, true, false, 503, problem.CodeClosing, "shutting down", 0},
-		"hardly anything comes":       {bodyReader{bytes: 5}, time.Minute, false, false, 408, problem.CodeStalled, "fewer than 1024 bytes", 1},
-		"the connection breaks":       {bodyReader{err: io.ErrUnexpectedEOF}, 0, false, false, 400, problem.CodeBroken, "broke", 1},
+		"nothing comes":               {bodyReader{err: timeout}, 0, false, false, 408, problem.CodeUploadStalled, "nothing came for 30s", 1},
+		"the server ends meanwhile":   {bodyReader{err: timeout}, 0, false, true, 503, problem.CodeShuttingDown, "shutting down", 1},
+		"the server has ended":        {bodyReader{bytes: 5}, 0, true, false, 503, problem.CodeShuttingDown, "shutting down", 0},
+		"hardly anything comes":       {bodyReader{bytes: 5}, time.Minute, false, false, 408, problem.CodeUploadStalled, "fewer than 1024 bytes", 1},
+		"the connection breaks":       {bodyReader{err: io.ErrUnexpectedEOF}, 0, false, false, 400, problem.CodeUploadBroken, "broke", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			closing, r := make(chan struct{}), &test.reader

@@ -92,7 +92,7 @@ func (a *API) ancestorsPut(c echo.Context) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the body takes at most %d bytes",
 			maxAncestors)
 	case err != nil:
-		return problem.New(http.StatusBadRequest, problem.CodeBroken, "the body did not come whole")
+		return problem.New(http.StatusBadRequest, problem.CodeUploadBroken, "the body did not come whole")
 	}
 	commits, err := leaks.ParseAncestors(string(text))
 	if err != nil {

@@ -43,7 +43,7 @@ func TestEvidenceDownload(t *testing.T) {
 	n.do("GET", fmt.Sprintf("/api/v1/runs/%d/evidence/%d", a.Run, a.ID+1), nil).want(t, 404, "not-found")
 	n.do("GET", fmt.Sprintf("/api/v1/runs/%d/evidence/x", a.Run), nil).want(t, 404, "not-found")
 	downloads := 0
-	rows, err := storetest.Now(t, n.store).ListProjectAudit(t.Context(), "shop", store.AuditQuery{Limit: 50})
+	rows, err := storetest.Now(t, n.store).ListProjectChanges(t.Context(), "shop", store.AuditPage{Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestDelete(t *testing.T) {
 	sweep(0)
 	n.do("DELETE", "/api/v1/projects/shop", nil, "X-Heapdrift-Actor", "Ada").want(t, 204, "")
 	n.do("GET", "/api/v1/projects/shop/signatures", nil).want(t, 404, "not-found")
-	rows, err := storetest.Now(t, n.store).ListServerAudit(t.Context(), store.AuditQuery{Limit: 5})
+	rows, err := storetest.Now(t, n.store).ListServerChanges(t.Context(), store.AuditPage{Limit: 5})
 	if err != nil || len(rows) != 1 || rows[0].Actor != "Ada" || rows[0].Action != "delete" {
 		t.Errorf("%+v %v", rows, err)
 	}

@@ -35,7 +35,7 @@ func (a *API) evidenceGet(c echo.Context) error {
 		return store.ErrNotFound
 	}
 	e := &list[at]
-	expired := problem.New(http.StatusGone, problem.CodeExpired,
+	expired := problem.New(http.StatusGone, problem.CodeEvidenceExpired,
 		"the file was deleted after the server's retention time; its report stays")
 	if e.ExpiredAt != nil {
 		return expired

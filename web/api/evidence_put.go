@@ -62,7 +62,7 @@ func (a *API) evidencePut(c echo.Context) error {
 // wholePut refuses, by its head alone, a PUT of a part of a file or of one that is too large.
 func (a *API) wholePut(r *http.Request) error {
 	if r.Header.Get("Content-Range") != "" { // curl -C: to store a part as the whole would be worse than to refuse
-		return problem.New(http.StatusBadRequest, problem.CodePartial,
+		return problem.New(http.StatusBadRequest, problem.CodePartialPut,
 			"a PUT carries a whole file; resume with the tus protocol instead")
 	}
 	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {

@@ -62,7 +62,7 @@ func readText(c echo.Context, limit int64) (string, error) {
 		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
 			"the body takes at most %d bytes", limit)
 	case err != nil:
-		return "", problem.New(http.StatusBadRequest, problem.CodeBroken, "the body did not come whole")
+		return "", problem.New(http.StatusBadRequest, problem.CodeUploadBroken, "the body did not come whole")
 	}
 	return leaks.NormalizeLines(string(text))
 }

@@ -30,7 +30,7 @@ func TestPooledLeak(t *testing.T) {
 		}
 	}
 	grows := found(sigLeak, "Leak", analysis.ClassGrowing, 100)
-	grows.Evidence = &score.Evidence{Kind: score.Followed, Snapshots: 8, Conditions: []float64{1}, LogOdds: 4}
+	grows.Evidence = &score.Evidence{Kind: score.KindFollowed, Snapshots: 8, Conditions: []float64{1}, LogOdds: 4}
 	n.build("1", grows)
 	v := decode[leak](t, n.do("GET", at(sigLeak), nil).want(t, 200, ""))
 	if v.Evidence == nil || v.Evidence.Pooled != nil || v.Evidence.Own != nil {

@@ -35,7 +35,7 @@ func (a *API) rulesPut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := readText(c, leaks.MaxRules)
+	text, err := readText(c, leaks.MaxRuleFileBytes)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *API) rulesImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := readText(c, leaks.MaxRules)
+	text, err := readText(c, leaks.MaxRuleFileBytes)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (a *API) rulesPreview(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := readText(c, leaks.MaxRules)
+	text, err := readText(c, leaks.MaxRuleFileBytes)
 	if err != nil {
 		return err
 	}

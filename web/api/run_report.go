@@ -118,7 +118,7 @@ func runWithReport(ctx context.Context, v store.View, id int64) (store.Run, erro
 
 // noReport says that a run has no report yet, and how far it is.
 func noReport(run *store.Run) *problem.Problem {
-	p := problem.New(http.StatusNotFound, problem.CodeNoReport, "the run is %s; its report comes with the first analysis",
+	p := problem.New(http.StatusNotFound, problem.CodeNoReportYet, "the run is %s; its report comes with the first analysis",
 		run.State())
 	p.State = string(run.State())
 	return p
@@ -203,7 +203,7 @@ func reportFormat(c echo.Context) (export.Format, error) {
 	}
 	i := Preferred(strings.Join(c.Request().Header.Values("Accept"), ","), types...)
 	if i < 0 {
-		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeAcceptable, "the report is written as %s",
+		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeNotAcceptable, "the report is written as %s",
 			strings.Join(types, ", "))
 	}
 	return formats[i], nil

@@ -43,7 +43,7 @@ func tus(next echo.HandlerFunc) echo.HandlerFunc {
 		header.Set("Cache-Control", "no-store")
 		if r.Method != http.MethodOptions && r.Header.Get(headerResumable) != tusVersion {
 			header.Set(headerVersion, tusVersion)
-			return problem.New(http.StatusPreconditionFailed, problem.CodeTusVersion,
+			return problem.New(http.StatusPreconditionFailed, problem.CodeUnsupportedTusVersion,
 				"this server speaks tus %s; the request's %s header says %q", tusVersion, headerResumable,
 				r.Header.Get(headerResumable))
 		}

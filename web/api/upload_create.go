@@ -44,7 +44,7 @@ func (a *API) uploadCreate(c echo.Context) error {
 		return err
 	}
 	if length == 0 {
-		return &evidence.Error{Code: evidence.CodeEmpty, File: upload.Name, Message: "the file is empty",
+		return &evidence.Error{Code: evidence.CodeEmptyFile, File: upload.Name, Message: "the file is empty",
 			Do: "check that the tool that made it ran to its end"}
 	}
 	if limit := a.intake.MaxBytes; limit > 0 && length > limit {

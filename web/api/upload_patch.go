@@ -19,7 +19,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil ||
 		media != offsetStreamType {
-		return problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType, "the content type must be %s",
+		return problem.New(http.StatusUnsupportedMediaType, problem.CodeWrongContentType, "the content type must be %s",
 			offsetStreamType)
 	}
 	offset, err := byteCount(r, headerOffset)
@@ -54,7 +54,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 }
 
 func mismatch(sent, stands int64) error {
-	return problem.New(http.StatusConflict, problem.CodeOffset, "the request starts at offset %d, the upload stands at %d",
+	return problem.New(http.StatusConflict, problem.CodeOffsetMismatch, "the request starts at offset %d, the upload stands at %d",
 		sent, stands)
 }
 

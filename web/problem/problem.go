@@ -54,74 +54,74 @@ func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 // The codes of requests that are refused; others come with errors of the door, of the readers and of the domain. They
 // are stable.
 const (
-	CodeNotFound    = "not-found"
-	CodeTooLarge    = "too-large"
-	CodeNoSpace     = "no-space"
-	CodeExpired     = "evidence-expired" // the evidence file was deleted after its retention (410)
-	CodeQuota       = "quota-used-up"
-	CodeLocked      = "upload-locked"
-	CodeInternal    = "internal"
-	CodeNoReport    = "no-report-yet"
-	CodeOffset      = "offset-mismatch"
-	CodeContentType = "wrong-content-type"
-	CodeTusVersion  = "unsupported-tus-version"
-	CodeBroken      = "upload-broken"
-	CodeStalled     = "upload-stalled"
-	CodeClosing     = "shutting-down"
-	CodeAway        = "away"
-	CodePartial     = "partial-put"
-	CodeAcceptable  = "not-acceptable"
-	CodeConflict    = "conflict"
-	CodeBadRules    = "bad-rules"
-	CodeNoWindows   = "no-windows" // the server does not answer for windows of traces
+	CodeNotFound              = "not-found"
+	CodeTooLarge              = "too-large"
+	CodeNoSpace               = "no-space"
+	CodeEvidenceExpired       = "evidence-expired" // the evidence file was deleted after its retention (410)
+	CodeQuotaUsedUp           = "quota-used-up"
+	CodeUploadLocked          = "upload-locked"
+	CodeInternal              = "internal"
+	CodeNoReportYet           = "no-report-yet"
+	CodeOffsetMismatch        = "offset-mismatch"
+	CodeWrongContentType      = "wrong-content-type"
+	CodeUnsupportedTusVersion = "unsupported-tus-version"
+	CodeUploadBroken          = "upload-broken"
+	CodeUploadStalled         = "upload-stalled"
+	CodeShuttingDown          = "shutting-down"
+	CodeServiceUnavailable    = "away"
+	CodePartialPut            = "partial-put"
+	CodeNotAcceptable         = "not-acceptable"
+	CodeConflict              = "conflict"
+	CodeBadRules              = "bad-rules"
+	CodeNoWindows             = "no-windows" // the server does not answer for windows of traces
 )
 
 // titles say in a few words what a code means.
 var titles = map[string]string{
-	evidence.CodeEmpty:        "The file is empty",
-	evidence.CodeUnknown:      "Unknown format",
-	evidence.CodeKernelDump:   "A kernel dump is not evidence about a process",
-	evidence.CodeUnsupported:  "This version does not read the format",
-	evidence.CodeNoHeap:       "The dump has no heap memory",
-	evidence.CodeOtherSystem:  "The dump is not of Windows",
-	evidence.CodeBadDump:      "The header is damaged",
-	evidence.CodeBomb:         "The archive unpacks to too many bytes",
-	evidence.CodeDamaged:      "The archive is damaged",
-	evidence.CodeNoEvidence:   "The archive has no evidence",
-	evidence.CodeNotTrace:     "The file is not a trace",
-	intake.CodeNotSymbols:     "The file has no symbols",
-	intake.CodeNoSymbols:      "The archive has no symbols",
-	intake.CodeNoID:           "The file has no id",
-	CodeNotFound:              "Not found",
-	CodeTooLarge:              "The file is too large",
-	CodeNoSpace:               "The server's disk is full",
-	CodeQuota:                 "The token's quota for today is used up",
-	CodeLocked:                "Another request is writing to the upload",
-	CodeInternal:              "Internal error",
-	CodeExpired:               "The file was deleted",
-	CodeNoReport:              "The run has no report yet",
-	CodeOffset:                "The upload is at another offset",
-	CodeContentType:           "The content type is wrong",
-	CodeTusVersion:            "Unsupported version of the tus protocol",
-	CodeBroken:                "The connection broke",
-	CodeStalled:               "The upload made no progress",
-	CodeClosing:               "The server is shutting down",
-	CodeAway:                  "A service of the server is not available",
-	CodePartial:               "Partial uploads are not supported",
-	CodeAcceptable:            "The report is not available in this format",
-	CodeConflict:              "Another user was faster",
-	leaks.CodeNoBaseline:      "No baseline to compare with",
-	leaks.CodeNoResult:        "No result yet",
-	CodeBadRules:              "The rules cannot be read",
-	analysis.CodeNotATrace:    "The run has no trace",
-	analysis.CodeTableMissing: "The allocation table was deleted",
-	analysis.CodeBadWindow:    "The window is wrong",
-	query.CodeBadSelection:    "The selection is wrong",
-	analysis.CodeReadAgain:    "The trace was read again",
-	memory.Code:               "The work exceeds its memory limit",
-	sandbox.CodeExpensive:     "The file costs more than files of its size",
-	sandbox.CodeCrashed:       "The reader of the file crashed",
-	sandbox.CodeStuck:         "The reader of the file made no progress",
+	evidence.CodeEmptyFile:         "The file is empty",
+	evidence.CodeUnknownFormat:     "Unknown format",
+	evidence.CodeKernelDump:        "A kernel dump is not evidence about a process",
+	evidence.CodeUnsupportedFormat: "This version does not read the format",
+	evidence.CodeNoHeapMemory:      "The dump has no heap memory",
+	evidence.CodeOtherSystem:       "The dump is not of Windows",
+	evidence.CodeBadDumpHeader:     "The header is damaged",
+	evidence.CodeArchiveBomb:       "The archive unpacks to too many bytes",
+	evidence.CodeDamagedArchive:    "The archive is damaged",
+	evidence.CodeNoEvidence:        "The archive has no evidence",
+	evidence.CodeNotTrace:          "The file is not a trace",
+	intake.CodeNotSymbols:          "The file has no symbols",
+	intake.CodeNoSymbols:           "The archive has no symbols",
+	intake.CodeNoID:                "The file has no id",
+	CodeNotFound:                   "Not found",
+	CodeTooLarge:                   "The file is too large",
+	CodeNoSpace:                    "The server's disk is full",
+	CodeQuotaUsedUp:                "The token's quota for today is used up",
+	CodeUploadLocked:               "Another request is writing to the upload",
+	CodeInternal:                   "Internal error",
+	CodeEvidenceExpired:            "The file was deleted",
+	CodeNoReportYet:                "The run has no report yet",
+	CodeOffsetMismatch:             "The upload is at another offset",
+	CodeWrongContentType:           "The content type is wrong",
+	CodeUnsupportedTusVersion:      "Unsupported version of the tus protocol",
+	CodeUploadBroken:               "The connection broke",
+	CodeUploadStalled:              "The upload made no progress",
+	CodeShuttingDown:               "The server is shutting down",
+	CodeServiceUnavailable:         "A service of the server is not available",
+	CodePartialPut:                 "Partial uploads are not supported",
+	CodeNotAcceptable:              "The report is not available in this format",
+	CodeConflict:                   "Another user was faster",
+	leaks.CodeNoBaseline:           "No baseline to compare with",
+	leaks.CodeNoResult:             "No result yet",
+	CodeBadRules:                   "The rules cannot be read",
+	analysis.CodeNotATrace:         "The run has no trace",
+	analysis.CodeTableMissing:      "The allocation table was deleted",
+	analysis.CodeBadWindow:         "The window is wrong",
+	query.CodeBadSelection:         "The selection is wrong",
+	analysis.CodeReadAgain:         "The trace was read again",
+	memory.Code:                    "The work exceeds its memory limit",
+	sandbox.CodeExpensive:          "The file costs more than files of its size",
+	sandbox.CodeCrashed:            "The reader of the file crashed",
+	sandbox.CodeStuck:              "The reader of the file made no progress",
 }
 
 // refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.
@@ -192,7 +192,7 @@ func translate(err error) *Problem {
 		p.RetryAfter = 10 * time.Minute
 		return p
 	case errors.As(err, &quota):
-		p := New(http.StatusTooManyRequests, CodeQuota, "the token may upload %s a day; its quota is used up until %s",
+		p := New(http.StatusTooManyRequests, CodeQuotaUsedUp, "the token may upload %s a day; its quota is used up until %s",
 			quantity.Bytes(quota.Quota), quota.Until.UTC().Format(time.RFC3339))
 		p.RetryAfter = time.Until(quota.Until)
 		return p
@@ -204,7 +204,7 @@ func translate(err error) *Problem {
 	case errors.Is(err, store.ErrNoProcess):
 		return Invalid("process", "process: not in the run's evidence; choose one from the run's list")
 	case errors.Is(err, uploadstore.ErrBusy):
-		return New(http.StatusLocked, CodeLocked,
+		return New(http.StatusLocked, CodeUploadLocked,
 			"another request is writing to this upload; request its offset and try again")
 	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:
 		return New(routing.Code, slug(routing.Code), "%v", routing.Message)
@@ -228,7 +228,7 @@ func outage(err error) *Problem {
 			"the server's disk is full: ask the administrator to free disk space")
 		p.RetryAfter = retryLate
 	case store.IsUnavailable(err), blob.IsUnavailable(err):
-		p = New(http.StatusServiceUnavailable, CodeAway,
+		p = New(http.StatusServiceUnavailable, CodeServiceUnavailable,
 			"the database or the file storage does not answer; try again in a few seconds")
 		p.RetryAfter = retrySoon
 	default:

@@ -42,7 +42,7 @@ func TestOf(t *testing.T) {
 		title  string
 		detail string // part of it
 	}{
-		"of a handler": {problem.New(http.StatusConflict, problem.CodeOffset, "at %d", 7), 409, "offset-mismatch",
+		"of a handler": {problem.New(http.StatusConflict, problem.CodeOffsetMismatch, "at %d", 7), 409, "offset-mismatch",
 			"The upload is at another offset", "at 7"},
 		"a parameter": {problem.Invalid("fail_on", "%q", "x"), 422, "invalid-fail-on",
 			"A part of the request is wrong", `"x"`},
@@ -50,11 +50,11 @@ func TestOf(t *testing.T) {
 			"actor: is missing"},
 		"a refusal": {leaks.NoBaseline("7", "soak"), 404, "no-baseline",
 			"No baseline to compare with", "soak"},
-		"a format not read": {&evidence.Error{Code: evidence.CodeUnknown, File: "a.txt", Message: "not known"}, 415,
+		"a format not read": {&evidence.Error{Code: evidence.CodeUnknownFormat, File: "a.txt", Message: "not known"}, 415,
 			"unknown-format", "Unknown format", "a.txt: not known"},
 		"symbols not read": {&evidence.Error{Code: pdb.CodePDB2, Message: "old"}, 415, "pdb-2.00",
 			"Unsupported Media Type", "old"},
-		"content that is wrong": {&evidence.Error{Code: evidence.CodeEmpty, Message: "the file is empty"}, 422, "empty-file",
+		"content that is wrong": {&evidence.Error{Code: evidence.CodeEmptyFile, Message: "the file is empty"}, 422, "empty-file",
 			"The file is empty", "the file is empty"},
 		"wrapped": {fmt.Errorf("store: %w", store.ErrNotFound), 404, "not-found", "Not found",
 			"nothing is found"},

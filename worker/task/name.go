@@ -20,21 +20,21 @@ type Name struct {
 func (t Name) Do(ctx context.Context, h Host) error {
 	captures := make([]*capture.Capture, t.Captures)
 	for i := range captures {
-		h.Progress(jobs.Names.At(jobs.LoadingCaptures, int64(i), int64(len(captures))))
+		h.Progress(jobs.NameStages.At(jobs.LoadingCaptures, int64(i), int64(len(captures))))
 		var err error
 		if captures[i], err = openCapture(ctx, h, i); err != nil {
 			return err
 		}
 	}
-	h.Progress(jobs.Names.Begin(jobs.NamingFrames))
+	h.Progress(jobs.NameStages.Begin(jobs.NamingFrames))
 	resolver := symbols.Resolver{Library: h.Library(), Indexes: h.Indexes()}
 	names, err := resolver.Resolve(ctx, captures, func(done, modules int) {
-		h.Progress(jobs.Names.At(jobs.NamingFrames, int64(done), int64(modules)))
+		h.Progress(jobs.NameStages.At(jobs.NamingFrames, int64(done), int64(modules)))
 	})
 	if err != nil {
 		return err
 	}
-	h.Progress(jobs.Names.Begin(jobs.StoringNames))
+	h.Progress(jobs.NameStages.Begin(jobs.StoringNames))
 	return h.Names(ctx, func(out io.Writer) error { return names.Write(out) })
 }
 

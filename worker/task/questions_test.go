@@ -275,7 +275,7 @@ func TestQuestionsChecked(t *testing.T) {
 // Users see of a child's progress only stages that its job has, and percents that there are.
 func TestProgressChecked(t *testing.T) {
 	h := &progressHost{}
-	heard := progress(jobs.Read, h)
+	heard := progress(jobs.KindRead, h)
 	heard(40, jobs.Reading)
 	heard(50, "buy my product")
 	heard(50, jobs.NamingFrames) // of another kind of job

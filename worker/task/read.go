@@ -13,8 +13,8 @@ import (
 
 // A Read is the task that turns evidence into captures.
 type Read struct {
-	// Files are the file that is to be read and, of a trace, others that may be of the same recording. The Host opens each
-	// by its place here.
+	// Files are the file that is to be read and, of a trace, others that may be of the same recording. The Host opens
+	// each by its place here.
 	Files []File `json:"files"`
 	// Trace reads the files that are of one recording together. Else there is one file.
 	Trace bool `json:"trace"`
@@ -31,9 +31,9 @@ func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 	var reading *ingest.Reading
 	var covered []int
 	var err error
-	way := jobs.Snapshots
+	way := jobs.SnapshotStages
 	if t.Trace {
-		way = jobs.Trace
+		way = jobs.TraceStages
 		reading, covered, err = t.trace(ctx, h)
 	} else {
 		reading, err = t.snapshots(ctx, h)
@@ -73,7 +73,7 @@ func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
 	types := symbols.HeapTypes{Library: h.Library()}
 	defer types.Close()
 	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content),
-		ingest.Options{Progress: portion(h, jobs.Snapshots, jobs.Reading), Types: ingest.TypesFrom(types.Find)})
+		ingest.Options{Progress: portion(h, jobs.SnapshotStages, jobs.Reading), Types: ingest.TypesFrom(types.Find)})
 }
 
 func source(f File, content symbols.Content) ingest.Source {
@@ -88,7 +88,7 @@ func portion(h Host, way jobs.StageList, stage string) func(done, total int64) {
 // trace reads a trace together with those other files that are of the same recording, as the sessions of kernel and
 // heap write them before a merge.
 func (t Read) trace(ctx context.Context, h Host) (*ingest.Reading, []int, error) {
-	h.Progress(jobs.Trace.Begin(jobs.OpeningTrace))
+	h.Progress(jobs.TraceStages.Begin(jobs.OpeningTrace))
 	r := &recording{host: h, files: t.Files}
 	defer r.close()
 	for i := range t.Files {
@@ -96,6 +96,6 @@ func (t Read) trace(ctx context.Context, h Host) (*ingest.Reading, []int, error)
 			return nil, nil, err
 		}
 	}
-	reading, err := r.read(ctx, ingest.Options{Progress: portion(h, jobs.Trace, jobs.ReadingTrace)})
+	reading, err := r.read(ctx, ingest.Options{Progress: portion(h, jobs.TraceStages, jobs.ReadingTrace)})
 	return reading, r.covered, err
 }

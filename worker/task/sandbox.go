@@ -44,7 +44,7 @@ func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (cover
 		return t.Do(ctx, decodingHost{h})
 	}
 	err = runner.Run(ctx, sandbox.Work{Task: taskRead, Input: t, Answers: answers(taskRead, h),
-		Progress: progress(jobs.Read, h), Outcome: &covered})
+		Progress: progress(jobs.KindRead, h), Outcome: &covered})
 	return covered, err
 }
 
@@ -73,7 +73,7 @@ func RunName(ctx context.Context, runner *sandbox.Runner, t Name, h Host) error 
 		return t.Do(ctx, h)
 	}
 	return runner.Run(ctx, sandbox.Work{Task: taskName, Input: t, Answers: answers(taskName, h),
-		Progress: progress(jobs.Symbolise, h)})
+		Progress: progress(jobs.KindSymbolise, h)})
 }
 
 // progress passes on what a child process says of its progress, as far as a job of this kind has such a stage: the text

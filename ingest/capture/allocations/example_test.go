@@ -74,7 +74,7 @@ func ExampleQuestion_Pick() {
 		fmt.Println(err)
 		return
 	}
-	s := answer.Survival(&q, 0)
+	s := answer.SiteSurvival(&q, 0)
 	born, left := s.Total()
 	fmt.Printf("%d made, %d left, %d bytes\n", born, left.Count, left.Bytes)
 	for bucket, n := range s.Ended {

@@ -88,9 +88,9 @@ func pick(left []Usage) (places []int32, beyond int) {
 	return places, beyond
 }
 
-// Survival is what a site that has SurvivalLeast allocations left has as its own; nil for others, and for those that
-// were not picked.
-func (a *Answer) Survival(q *Question, site int) *Survival {
+// SiteSurvival is what a site that has SurvivalLeast allocations left has as its own; nil for others, and for those
+// that were not picked.
+func (a *Answer) SiteSurvival(q *Question, site int) *Survival {
 	if q.Survivals == nil || q.Survivals.Slots[site] < 0 || a.Left[site].Count < SurvivalLeast {
 		return nil
 	}

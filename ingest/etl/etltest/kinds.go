@@ -1,8 +1,8 @@
 package etltest
 
-// Kinds are events of every kind and version that change no lifetime, about a process and one of its heaps: what a
-// reader must pass over, count or decode without harm. They can be a scenario's Extras.
-func (f Format) Kinds(p *Process, heap uint64) []Event {
+// HarmlessEvents are events of every kind and version that change no lifetime, about a process and one of its heaps:
+// what a reader must pass over, count or decode without harm. They can be a scenario's Extras.
+func (f Format) HarmlessEvents(p *Process, heap uint64) []Event {
 	f = f.filled()
 	all := append(heapNoise(p.Bits, heap, p.PID), memoryNoise(f.Bits, p, heap)...)
 	for v := range 5 { // −1 for 0

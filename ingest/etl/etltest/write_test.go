@@ -158,7 +158,7 @@ func TestKinds(t *testing.T) {
 	for _, f := range []Format{{}, {Bits: 32, Build: 7601}, {Relogged: true}} {
 		s := Invent(6, Size{Steps: 20})
 		p := &s.Processes[2]
-		kinds := f.Kinds(p, 0x1D000100000)
+		kinds := f.HarmlessEvents(p, 0x1D000100000)
 		for i, e := range kinds {
 			s.Extras = append(s.Extras, Extra{Time: s.End - int64(len(kinds)-i)*1000, Process: 2, Event: e})
 		}

@@ -181,7 +181,7 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 		}
 		out := capture.Site{
 			Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Kind: capture.SiteKind(s.kind),
-			Life: &capture.Life{Number: n, Usage: s.classes, Peak: s.peak, Survival: b.answer.Survival(&b.asked, int(n))},
+			Life: &capture.Life{Number: n, Usage: s.classes, Peak: s.peak, Survival: b.answer.SiteSurvival(&b.asked, int(n))},
 		}
 		if s.kind == allocations.KindHeap {
 			out.Heap = places[s.heap]

@@ -35,9 +35,9 @@ const (
 
 // A Stack is an entry of the stack trace database.
 type Stack struct {
-	ID      uint64
-	Frames  []Frame   // innermost first
-	Aliases [][]Frame // further stacks that umdh prints as Alias of this id
+	ID          uint64
+	Frames      []Frame   // innermost first
+	AliasStacks [][]Frame // further stacks that umdh prints under this id, as "Alias"; innermost first
 }
 
 // A Frame is a return address and what symbols make of it.

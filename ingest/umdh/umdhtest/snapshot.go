@@ -88,7 +88,7 @@ func (p *Process) banner(out *bufio.Writer, m *Module) {
 
 // append adds the addresses of the stack and of its aliases.
 func (s *Stack) append(line []byte) []byte {
-	for i, frames := range append([][]Frame{s.Frames}, s.Aliases...) {
+	for i, frames := range append([][]Frame{s.Frames}, s.AliasStacks...) {
 		if i > 0 {
 			line = append(line, "\tAlias\r\n"...)
 		}

@@ -46,7 +46,7 @@ func openBinary(t *testing.T, dir, name string) *builtBinary {
 		module: &blame.Module{Name: name, Path: `C:\app\` + name + ".exe", Private: true, Program: true}}
 	type extent struct{ from, to uint32 }
 	var extents []extent
-	if err := symbols.Segments(t.Context(), func(s pdb.Segment) error {
+	if err := symbols.LocationRanges(t.Context(), func(s pdb.LocationRange) error {
 		if s.Kind == pdb.KindProcedure {
 			start := s.Start - s.Displacement
 			b.names[start] = s.Function

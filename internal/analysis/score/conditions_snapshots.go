@@ -84,8 +84,8 @@ func emptyIntervals(came, load []float64) (expected, gaps float64) {
 // mostShort bounds goesOn.
 const mostShort = 10
 
-// conditions are those of Followed. Where ages and endings exclude a leak already, whatever the shapes are, these are
-// not read: they cost most, and count as met.
+// conditions are those of KindFollowed. Where ages and endings exclude a leak already, whatever the shapes are, these
+// are not read: they cost most, and count as met.
 func (c *cohorts) conditions(steady float64, v *intervals, at []float64, m *model) []float64 {
 	last := c.n - 1
 	stayed := c.stayed[1:c.n]

@@ -5,9 +5,9 @@ type Kind string
 
 // The kinds of evidence.
 const (
-	Followed Kind = "followed" // snapshots that list every block with its address
-	Counted  Kind = "counted"  // snapshots that count blocks
-	Traced   Kind = "traced"   // a trace of every allocation and free
+	KindFollowed Kind = "followed" // snapshots that list every block with its address
+	KindCounted  Kind = "counted"  // snapshots that count blocks
+	KindTraced   Kind = "traced"   // a trace of every allocation and free
 )
 
 // A Condition is something that holds of every leak, as a number: the lower, the more it is broken. What breaks one
@@ -29,9 +29,9 @@ const (
 
 // conditionsOf are the conditions of a kind, in the order in which Evidence lists them.
 var conditionsOf = map[Kind][]Condition{
-	Followed: {Steady, Everywhere, Early, Outlives, Kept, GoesOn, Gapless},
-	Counted:  {Steady, GoesOn, Falls},
-	Traced:   {Everywhere, Outlives, Kept, GoesOn, Older},
+	KindFollowed: {Steady, Everywhere, Early, Outlives, Kept, GoesOn, Gapless},
+	KindCounted:  {Steady, GoesOn, Falls},
+	KindTraced:   {Everywhere, Outlives, Kept, GoesOn, Older},
 }
 
 // Conditions are the conditions of a kind, in the order in which Evidence lists them.

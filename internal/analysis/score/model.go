@@ -59,7 +59,7 @@ var SnapshotsToBeCertain = leastCertain()
 func leastCertain() int {
 	least := math.MaxInt
 	for i := range models {
-		if m := &models[i]; m.kind == Followed && m.certain < unreached {
+		if m := &models[i]; m.kind == KindFollowed && m.certain < unreached {
 			least = min(least, m.from)
 		}
 	}

@@ -12,7 +12,7 @@ const (
 // A pooling is how several runs are judged together: by the mean of what they say, which scatters the less the more
 // there are.
 type pooling struct {
-	kind          Kind // Traced where all runs are traces, else Followed
+	kind          Kind // KindTraced where all runs are traces, else Followed
 	runs          int  // for so many and more, up to the next of the kind
 	calibration   calibration
 	leak, certain float64
@@ -30,10 +30,10 @@ type PooledResult struct {
 // Pool judges runs that did the same together. Each element is what one run says; nil of one that shows the signature
 // and nothing that could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
 func Pool(runs []*Evidence) (p PooledResult, ok bool) {
-	kind := Traced
+	kind := KindTraced
 	for _, e := range runs {
-		if e != nil && e.Kind != Traced {
-			kind = Followed
+		if e != nil && e.Kind != KindTraced {
+			kind = KindFollowed
 		}
 	}
 	var by *pooling

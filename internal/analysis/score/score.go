@@ -20,8 +20,8 @@ const (
 	GrowingBlock Class = "growing-block"
 	// Unreferenced is memory that no pointer reaches, by a dump: nothing that a judgement of growth says.
 	Unreferenced Class = "unreferenced"
-	// LeftAtExit is memory that a tool lists as not freed when the process ended: certain never to be freed, not certain to
-	// grow.
+	// LeftAtExit is memory that a tool lists as not freed when the process ended: certain never to be freed, not
+	// certain to grow.
 	LeftAtExit Class = "left-at-exit"
 	Growing    Class = "growing"   // grows, and the evidence does not decide
 	Cache      Class = "cache"     // fills up: growth that ends, or falls off
@@ -71,8 +71,8 @@ type Rate struct {
 	Bytes     float64 `json:"bytes"`
 	BytesLow  float64 `json:"bytes_low"`
 	BytesHigh float64 `json:"bytes_high"`
-	// Unbounded says that there is no such interval, because the snapshots are fewer than SnapshotsToJudge. Low and high are
-	// then the least and the greatest growth between any two of them.
+	// Unbounded says that there is no such interval, because the snapshots are fewer than SnapshotsToJudge. Low and
+	// high are then the least and the greatest growth between any two of them.
 	Unbounded bool `json:"unbounded,omitempty"`
 	// Over is for how many units it was watched. Dispersion is the variance of what came in stretches of that over its
 	// mean, 1 at least: how much it comes in bursts.

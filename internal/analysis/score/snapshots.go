@@ -15,7 +15,8 @@ const (
 	// likely is the score from which what does not grow is looked at all the same: it leaks beside much that comes and
 	// goes.
 	likely = 0.5
-	// staysShare is the share of the growth that blocks which stay must make up for it to be more than coming and going.
+	// staysShare is the share of the growth that blocks which stay must make up for it to be more than coming and
+	// going.
 	staysShare = 0.4
 	// turnover is how many deaths of old blocks, for each and in the time that was watched, make a cache that replaces
 	// what it holds.
@@ -91,9 +92,9 @@ func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool)
 		}
 	}
 	v.logOdds, v.resizing = never, resizingOf(s)
-	kind := Counted
+	kind := KindCounted
 	if v.followed = s.Followed && len(s.Count) == v.n && v.n >= 3; v.followed {
-		kind = Followed
+		kind = KindFollowed
 		v.cohorts = cohortsOf(s.Spans, v.at)
 	}
 	v.model = modelOf(kind, v.n)
@@ -147,9 +148,11 @@ func (v *snapshotView) result(unit string) Result {
 	}
 	r := Result{Class: v.class(), Unscored: v.model == nil}
 	if v.conditions != nil {
-		r.Evidence = &Evidence{Kind: Counted, Snapshots: v.n, Conditions: v.conditions, LogOdds: max(v.logOdds, poolLeast)}
+		r.Evidence = &Evidence{
+			Kind: KindCounted, Snapshots: v.n, Conditions: v.conditions, LogOdds: max(v.logOdds, poolLeast),
+		}
 		if v.followed {
-			r.Evidence.Kind = Followed
+			r.Evidence.Kind = KindFollowed
 		}
 		if v.model != nil {
 			v.model.judge(&r, v.logOdds, v.n >= SnapshotsToJudge)

@@ -62,14 +62,14 @@ func TestModelTable(t *testing.T) {
 			last = k
 		}
 	}
-	for _, kind := range []Kind{Followed, Counted} {
+	for _, kind := range []Kind{KindFollowed, KindCounted} {
 		for n := 3; n <= 30; n++ {
 			if modelOf(kind, n) == nil {
 				t.Errorf("no model for %d snapshots, %s", n, kind)
 			}
 		}
 	}
-	if modelOf(Traced, 0) == nil || modelOf(Followed, 2) != nil {
+	if modelOf(KindTraced, 0) == nil || modelOf(KindFollowed, 2) != nil {
 		t.Error("traces have a model, and two snapshots have none")
 	}
 }
@@ -190,7 +190,7 @@ func growingSeries(t *testing.T, n int, step int64) snapshotView {
 func TestEnoughSnapshots(t *testing.T) {
 	for n, want := range map[int]bool{SnapshotsToJudge - 1: false, SnapshotsToJudge: true, SnapshotsToJudge + 1: true} {
 		v := growingSeries(t, n, 100)
-		v.model, v.logOdds = &model{kind: Followed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}, 2
+		v.model, v.logOdds = &model{kind: KindFollowed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}, 2
 		if r := v.result("hour"); (r.Class == Leak) != want || r.Certain != want {
 			t.Errorf("%d snapshots: %s, certain %t", n, r.Class, r.Certain)
 		}

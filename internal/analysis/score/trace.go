@@ -8,14 +8,14 @@ import (
 
 // The judgement on traces.
 const (
-	// settleShare and settleLifetimes give the settle time: blocks younger than that are not judged, because most blocks
-	// that are freed at all live that long. settleMost of the window is its limit.
+	// settleShare and settleLifetimes give the settle time: blocks younger than that are not judged, because most
+	// blocks that are freed at all live that long. settleMost of the window is its limit.
 	settleShare     = 0.02
 	settleLifetimes = 1.5
 	settleQuantile  = 0.99
 	settleMost      = 0.5
-	// traceBins is how many stretches of births are compared, and leastBins in how many of them something must have stayed
-	// before anything may be called a leak.
+	// traceBins is how many stretches of births are compared, and leastBins in how many of them something must have
+	// stayed before anything may be called a leak.
 	traceBins = 16
 	leastBins = 4
 	// olderWeight is how much a late free of an older block counts.
@@ -96,7 +96,7 @@ func viewTrace(v *allocations.Survival, load []float64) (t traceView, ok bool) {
 			t.last = i
 		}
 	}
-	t.logOdds, t.model = never, modelOf(Traced, 0)
+	t.logOdds, t.model = never, modelOf(KindTraced, 0)
 	if t.survivors < leastBlocks || t.bins < leastBins {
 		return t, true
 	}
@@ -117,7 +117,7 @@ func viewTrace(v *allocations.Survival, load []float64) (t traceView, ok bool) {
 func (t *traceView) result() Result {
 	r := Result{Class: t.class()}
 	if t.conditions != nil {
-		r.Evidence = &Evidence{Kind: Traced, Conditions: t.conditions, LogOdds: max(t.logOdds, poolLeast)}
+		r.Evidence = &Evidence{Kind: KindTraced, Conditions: t.conditions, LogOdds: max(t.logOdds, poolLeast)}
 		if t.model != nil {
 			t.model.judge(&r, t.logOdds, true)
 			r.Certain = r.Certain && !t.shape.inFew(t.bins)

@@ -7,7 +7,7 @@ import (
 
 // Growth in fewer than decidingBursts bursts is never certain, whatever its score; steady growth may be.
 func TestFewBurstsAreNotCertain(t *testing.T) {
-	sure := &model{kind: Followed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}
+	sure := &model{kind: KindFollowed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}
 	for _, c := range []struct {
 		name   string
 		shape  shape

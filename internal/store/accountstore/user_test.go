@@ -367,9 +367,9 @@ func TestServerAudit(t *testing.T) {
 	for _, name := range []string{"a1", "a2", "a3", "a4"} {
 		l.addUser(name, false)
 	}
-	page := func(q store.AuditQuery) (text string, last int64) {
+	page := func(q store.AuditPage) (text string, last int64) {
 		t.Helper()
-		for _, r := range storetest.Must[[]store.AuditRow](t)(l.now().ListServerAudit(ctx, q)) {
+		for _, r := range storetest.Must[[]store.AuditRow](t)(l.now().ListServerChanges(ctx, q)) {
 			var after struct{ User string }
 			if err := json.Unmarshal(r.After, &after); err != nil {
 				t.Fatal(err)
@@ -378,17 +378,17 @@ func TestServerAudit(t *testing.T) {
 		}
 		return strings.TrimSpace(text), last
 	}
-	if got, _ := page(store.AuditQuery{Limit: 10}); got != "a4 a3 a2 a1" {
+	if got, _ := page(store.AuditPage{Limit: 10}); got != "a4 a3 a2 a1" {
 		t.Error(got)
 	}
-	got, last := page(store.AuditQuery{Limit: 2})
+	got, last := page(store.AuditPage{Limit: 2})
 	if got != "a4 a3" {
 		t.Error(got)
 	}
-	if got, _ := page(store.AuditQuery{Limit: 10, After: last}); got != "a2 a1" {
+	if got, _ := page(store.AuditPage{Limit: 10, After: last}); got != "a2 a1" {
 		t.Error(got)
 	}
-	if got, _ := page(store.AuditQuery{Limit: 1, Offset: 1, After: last}); got != "a1" {
+	if got, _ := page(store.AuditPage{Limit: 1, Offset: 1, After: last}); got != "a1" {
 		t.Error(got)
 	}
 }

@@ -31,7 +31,7 @@ func corpusPDBs(t testing.TB) []string {
 	return all
 }
 
-// Lookup, LookupAll and Segments give the same answer for every address.
+// Lookup, LookupAll and LocationRanges give the same answer for every address.
 func TestLookupsAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -54,8 +54,8 @@ func TestLookupsAgree(t *testing.T) {
 // agree compares the answers at both ends and inside of some segments, and in the gaps between them.
 func agree(t *testing.T, f *pdb.File, name string, most int) {
 	t.Helper()
-	var segments []pdb.Segment
-	if err := f.Segments(t.Context(), func(s pdb.Segment) error {
+	var segments []pdb.LocationRange
+	if err := f.LocationRanges(t.Context(), func(s pdb.LocationRange) error {
 		if n := len(segments); s.End <= s.Start || n > 0 && segments[n-1].End > s.Start {
 			t.Fatalf("%s: segment %#x to %#x follows one to %#x", name, s.Start, s.End, segments[n-1].End)
 		}
@@ -141,8 +141,8 @@ func TestConcurrentLookups(t *testing.T) {
 	p := generate(rand.New(rand.NewPCG(5, 6)))
 	p.OMAP, p.Original = nil, nil
 	f := openProgram(t, p)
-	var want []pdb.Segment
-	if err := f.Segments(t.Context(), func(s pdb.Segment) error { want = append(want, s); return nil }); err != nil {
+	var want []pdb.LocationRange
+	if err := f.LocationRanges(t.Context(), func(s pdb.LocationRange) error { want = append(want, s); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -156,7 +156,7 @@ func TestConcurrentLookups(t *testing.T) {
 		})
 		wg.Go(func() {
 			n := 0
-			if err := f.Segments(t.Context(), func(pdb.Segment) error { n++; return nil }); err != nil || n != len(want) {
+			if err := f.LocationRanges(t.Context(), func(pdb.LocationRange) error { n++; return nil }); err != nil || n != len(want) {
 				t.Errorf("%d segments of %d: %v", n, len(want), err)
 			}
 		})

@@ -111,7 +111,7 @@ func BenchmarkSegments(b *testing.B) {
 			b.SetBytes(st.Size())
 			f := openFile(b, path)
 			for b.Loop() {
-				if err := f.Segments(b.Context(), func(pdb.Segment) error { return nil }); err != nil {
+				if err := f.LocationRanges(b.Context(), func(pdb.LocationRange) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,7 +16,7 @@ type cutter struct {
 }
 
 // cut returns the segments of an area, without public symbols.
-func (c *cutter) cut(a area) ([]Segment, error) {
+func (c *cutter) cut(a area) ([]LocationRange, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -43,12 +43,12 @@ func (c *cutter) cut(a area) ([]Segment, error) {
 	slices.Sort(c.cuts)
 	c.cuts = slices.Compact(c.cuts)
 
-	out := make([]Segment, 0, len(c.cuts)-1)
+	out := make([]LocationRange, 0, len(c.cuts)-1)
 	for i := range c.cuts[:len(c.cuts)-1] {
 		if i%64 == 63 && c.ctx.Err() != nil { // what is damaged may cover an address thousands of times
 			return nil, c.ctx.Err()
 		}
-		s := Segment{Start: c.cuts[i], End: c.cuts[i+1]}
+		s := LocationRange{Start: c.cuts[i], End: c.cuts[i+1]}
 		if c.l != nil {
 			if err := c.l.locate(c.ctx, s.Start, &s.Location); err != nil {
 				return nil, err

@@ -141,7 +141,7 @@ func TestFoldedFunctionsOfLLD(t *testing.T) {
 	}
 	defer func() { _ = f.Close() }() // read only
 	folded := map[string]bool{}
-	if err := f.Segments(t.Context(), func(s pdb.Segment) error {
+	if err := f.LocationRanges(t.Context(), func(s pdb.LocationRange) error {
 		if s.Folded {
 			folded[s.Function] = true
 			if from, to := extent(t, string(source), s.Function); int(s.Line) < from || int(s.Line) > to {

@@ -90,7 +90,7 @@ func exercise(t testing.TB, b []byte) {
 	}
 	left := 20000
 	end := uint32(0)
-	check("Segments", f.Segments(ctx, func(s pdb.Segment) error {
+	check("Segments", f.LocationRanges(ctx, func(s pdb.LocationRange) error {
 		if s.Start < end || s.End <= s.Start {
 			t.Errorf("a segment from %#x to %#x behind one that ends at %#x", s.Start, s.End, end)
 		}

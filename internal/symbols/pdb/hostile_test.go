@@ -124,7 +124,7 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	out := make([]pdb.Location, 1)
 	for name, walk := range map[string]func() error{
-		"Segments":        func() error { return f.Segments(ctx, func(pdb.Segment) error { return nil }) },
+		"Segments":        func() error { return f.LocationRanges(ctx, func(pdb.LocationRange) error { return nil }) },
 		"LookupAll":       func() error { return f.LookupAll(ctx, []uint32{0x1010}, out) },
 		"AllocationSites": func() error { return f.AllocationSites(ctx, func(uint32, string) error { return nil }) },
 		"Type":            func() error { _, err := f.Type(ctx, "shop::Item"); return err },
@@ -138,7 +138,7 @@ func TestCancelled(t *testing.T) {
 // An error of yield ends a walk and is returned.
 func TestYieldFails(t *testing.T) {
 	f := openSample(t)
-	if err := f.Segments(t.Context(), func(pdb.Segment) error { return errEnough }); !errors.Is(err, errEnough) {
+	if err := f.LocationRanges(t.Context(), func(pdb.LocationRange) error { return errEnough }); !errors.Is(err, errEnough) {
 		t.Error(err)
 	}
 	if err := f.AllocationSites(t.Context(), func(uint32, string) error { return errEnough }); !errors.Is(err, errEnough) {
@@ -162,7 +162,7 @@ func TestCancelledInside(t *testing.T) {
 	f := openProgram(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	count := 0
-	err := f.Segments(ctx, func(pdb.Segment) error {
+	err := f.LocationRanges(ctx, func(pdb.LocationRange) error {
 		count++
 		cancel()
 		return nil

@@ -23,8 +23,8 @@ func (f *File) OMAP() (*OMAP, error) {
 	return f.omap()
 }
 
-// ToSource takes an RVA of the image to the source space, in which Segments counts; false where no code of the linker's
-// lies behind the address.
+// ToSource takes an RVA of the image to the source space, in which LocationRanges counts; false where no code of the
+// linker's lies behind the address.
 func (f *File) ToSource(rva uint32) (uint32, bool) {
 	if !f.info.OMAP {
 		return rva, true

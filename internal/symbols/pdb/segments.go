@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// A Segment is a range of the source space over which nothing changes but the displacements, which are those of its
-// first address.
-type Segment struct {
+// A LocationRange is a range of the source space over which nothing changes but the displacements, which are those of
+// its first address.
+type LocationRange struct {
 	Start, End uint32 // source space; the image's RVAs where there is no OMAP
 	Location
 }
@@ -25,10 +25,10 @@ const areaBytes = 64 << 10
 // a tenth of it.
 const framesTogether = 8 << 20
 
-// Segments walks the image in ascending order of the source space and yields the longest ranges over which function,
-// lines, inlined calls, public symbol and confidence are constant. They say what Lookup says; what the PDB knows
-// nothing of is left out. Memory does not grow with the PDB.
-func (f *File) Segments(ctx context.Context, yield func(Segment) error) error {
+// LocationRanges walks the image in ascending order of the source space and yields the longest ranges over which
+// function, lines, inlined calls, public symbol and confidence are constant. They say what Lookup says; what the PDB
+// knows nothing of is left out. Memory does not grow with the PDB.
+func (f *File) LocationRanges(ctx context.Context, yield func(LocationRange) error) error {
 	s, err := f.space()
 	if err != nil {
 		return err
@@ -63,9 +63,9 @@ type walk struct {
 	strays  []contribution
 	code    []uint64 // bytes of code per module
 	names   overlay
-	frames  atomic.Int64 // inlined calls of the window
-	pending Segment      // not yielded yet, because it may go on
-	yield   func(Segment) error
+	frames  atomic.Int64  // inlined calls of the window
+	pending LocationRange // not yielded yet, because it may go on
+	yield   func(LocationRange) error
 }
 
 // An area is a range of code of one module, or of none (-1).
@@ -144,7 +144,7 @@ func (w *walk) window(ctx context.Context, section int, areas []area) error {
 		groups = append(groups, order[i:j])
 		i = j
 	}
-	done := make([][]Segment, len(areas))
+	done := make([][]LocationRange, len(areas))
 	w.frames.Store(0)
 	err := inParallel(ctx, len(groups), func(ctx context.Context, next func() (int, bool)) error {
 		var buf []byte
@@ -184,7 +184,7 @@ func (w *walk) window(ctx context.Context, section int, areas []area) error {
 }
 
 // name adds public symbols to a segment, which may cut it into several.
-func (w *walk) name(section int, s Segment) error {
+func (w *walk) name(section int, s LocationRange) error {
 	base := w.f.source[section-1].RVA
 	for s.Start < s.End {
 		part := s
@@ -215,7 +215,7 @@ func (w *walk) name(section int, s Segment) error {
 }
 
 // pass yields the pending segment unless the next one continues it.
-func (w *walk) pass(s Segment) error {
+func (w *walk) pass(s LocationRange) error {
 	if w.pending.goesOn(&s) {
 		w.pending.End = s.End
 		return nil
@@ -226,7 +226,7 @@ func (w *walk) pass(s Segment) error {
 }
 
 // goesOn says whether the next segment says nothing new.
-func (s *Segment) goesOn(next *Segment) bool {
+func (s *LocationRange) goesOn(next *LocationRange) bool {
 	run := next.Start - s.Start
 	return s.End == next.Start && s.End > s.Start && s.same(&next.Location) &&
 		(s.Kind == "" || s.Displacement+run == next.Displacement) &&

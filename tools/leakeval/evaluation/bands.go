@@ -30,7 +30,7 @@ var PooledSnapshots = []int{6, 8, 12}
 
 // FitPools fits the judgement on several runs on what Run gave for PooledSnapshots and traces of FittedRuns runs.
 func FitPools(all []Cases) (list []Pooling) {
-	for _, kind := range []score.Kind{score.Followed, score.Traced} {
+	for _, kind := range []score.Kind{score.KindFollowed, score.KindTraced} {
 		for runs := 2; runs <= FittedRuns; runs++ {
 			list = append(list, FitPool(kind, runs, all...))
 		}
@@ -40,7 +40,7 @@ func FitPools(all []Cases) (list []Pooling) {
 
 // FitAll fits all models on what Run gave for FittedSnapshots and traces.
 func FitAll(all []Cases) (models []Model) {
-	for _, kind := range []score.Kind{score.Followed, score.Counted} {
+	for _, kind := range []score.Kind{score.KindFollowed, score.KindCounted} {
 		for _, b := range bands {
 			var groups []Cases
 			for _, c := range all {
@@ -64,5 +64,5 @@ func FitAll(all []Cases) (models []Model) {
 			traces = append(traces, c)
 		}
 	}
-	return append(models, Fit(score.Traced, 0, traces...))
+	return append(models, Fit(score.KindTraced, 0, traces...))
 }

@@ -123,7 +123,7 @@ func TestFit(t *testing.T) {
 	var c Cases
 	for i := range 1200 {
 		k := Case{Behaviour: innocent, Process: i,
-			Evidence: &score.Evidence{Kind: score.Counted, Conditions: []float64{-5 + float64(i%7), float64(i % 11), 0}}}
+			Evidence: &score.Evidence{Kind: score.KindCounted, Conditions: []float64{-5 + float64(i%7), float64(i % 11), 0}}}
 		if i%3 == 0 {
 			k.Behaviour, k.Evidence.Conditions[0] = leak, 4+float64(i%5)
 		}
@@ -134,7 +134,7 @@ func TestFit(t *testing.T) {
 		b.Name = string(rune('a'+i%26)) + string(rune('a'+i/26%26))
 		c.List[i].Behaviour = &b
 	}
-	m := Fit(score.Counted, 3, c)
+	m := Fit(score.KindCounted, 3, c)
 	low, high := m.logOdds([]float64{-3, 10, 0}), m.logOdds([]float64{6, 0, 0})
 	if low >= high || math.IsInf(m.Leak, 1) || m.Leak > high || m.Leak <= low {
 		t.Errorf("a leak has %v, an innocent %v, the threshold is %v", high, low, m.Leak)

@@ -32,8 +32,8 @@ const (
 	// fewPrecision is for fewer than fewSnapshots, which reach leakPrecision for next to nothing.
 	fewPrecision = 0.953
 	fewSnapshots = 7
-	// poolPrecision and tracePoolPrecision are for several runs together: what is odd about one process evens out, so that
-	// behaviours that are new cost less.
+	// poolPrecision and tracePoolPrecision are for several runs together: what is odd about one process evens out, so
+	// that behaviours that are new cost less.
 	poolPrecision      = 0.962
 	tracePoolPrecision = 0.98
 	// leastFlagged is how many cases a threshold must flag to be believed.
@@ -116,7 +116,7 @@ func fitLeftOut(kind score.Kind, from int, groups []Cases) (Model, []*sample) {
 	m.Calibration = calibrate(list)
 	precision, certain := leakPrecision, certainPrecision
 	switch {
-	case kind == score.Traced:
+	case kind == score.KindTraced:
 		precision, certain = tracePrecision, surePrecision
 	case from < fewSnapshots:
 		precision = fewPrecision
@@ -300,7 +300,7 @@ type Pooling struct {
 func FitPool(kind score.Kind, runs int, groups ...Cases) Pooling {
 	var pooled []*sample
 	for _, g := range groups {
-		if (g.Snapshots == 0) != (kind == score.Traced) {
+		if (g.Snapshots == 0) != (kind == score.KindTraced) {
 			continue
 		}
 		_, list := fitLeftOut(kind, g.Snapshots, []Cases{g})
@@ -327,7 +327,7 @@ func FitPool(kind score.Kind, runs int, groups ...Cases) Pooling {
 		}
 	}
 	precision := poolPrecision
-	if kind == score.Traced {
+	if kind == score.KindTraced {
 		precision = tracePoolPrecision
 	}
 	return Pooling{kind, runs, calibrate(pooled), threshold(pooled, precision), threshold(pooled, surePrecision)}

@@ -40,12 +40,12 @@ func (t *Team) workload(seed, part, run uint64, behaviours []behaviour.Behaviour
 	return p
 }
 
-// Symbols says when those of a build come.
-type Symbols int
+// SymbolArrival says when those of a build come.
+type SymbolArrival int
 
 // The times: before the evidence, after the verdict on it, and after the verdict on the next build.
 const (
-	InTime Symbols = iota
+	InTime SymbolArrival = iota
 	AfterVerdict
 	AfterNext
 )
@@ -56,7 +56,7 @@ type Recording struct {
 	Seconds   float64 // from the start of the process to the last snapshot; 0 for a whole run
 	Cut       int     // snapshots that there are of a run that was cut short; 0 for all
 	Twice     bool    // a job pushes the same files again
-	Symbols   Symbols
+	Symbols   SymbolArrival
 }
 
 // record draws how a build is recorded.
@@ -78,7 +78,7 @@ func (t *Team) record(r *rand.Rand, b *Build) {
 	}
 	b.Cut = b.Snapshots * cut / 12
 	if t.LateSymbols && r.IntN(5) == 0 {
-		b.Symbols = AfterVerdict + Symbols(r.IntN(2))
+		b.Symbols = AfterVerdict + SymbolArrival(r.IntN(2))
 	}
 }
 

@@ -94,9 +94,9 @@ type moduleChange struct {
 	base, head int64
 }
 
-func (m moduleChange) change() ui.Change {
+func (m moduleChange) change() ui.GrowthText {
 	grown := m.head - m.base
-	return ui.BytesChange(&grown)
+	return ui.BytesGrowthText(&grown)
 }
 
 // modulesOf adds up what leaks or grows on each side by the module to blame, those that changed most first. What a side
@@ -139,28 +139,28 @@ func rowsOf(c *compare.Comparison, change compare.Change) []compare.Row {
 }
 
 // rateOfFinding is how fast a finding grows: per unit where there is one, else what it grew at all.
-func rateOfFinding(f *compare.Finding) ui.Change {
+func rateOfFinding(f *compare.Finding) ui.GrowthText {
 	switch {
 	case f == nil:
-		return ui.Change{Class: "muted", Text: "–", Exact: "not seen in this build"}
+		return ui.GrowthText{Class: "muted", Text: "–", Exact: "not seen in this build"}
 	case f.RateUnit != "":
-		return ui.RateChange(f.RateBytes, f.RateUnit)
+		return ui.RateGrowthText(f.RateBytes, f.RateUnit)
 	case f.Growth != nil:
-		return ui.BytesChange(&f.Growth.Bytes)
+		return ui.BytesGrowthText(&f.Growth.Bytes)
 	}
-	return ui.NoChange("no measurable growth")
+	return ui.UnknownGrowthText("no measurable growth")
 }
 
 // difference is the head's growth less the base's, as far as the two are in one unit. A leak that one side does not
 // have counts there as growth of zero.
-func difference(r compare.Row) ui.Change {
+func difference(r compare.Row) ui.GrowthText {
 	unit, base, head := "", 0.0, 0.0
 	switch {
 	case r.Change == compare.NotExercised:
-		return ui.Change{Class: "muted", Text: "–", Exact: "nothing to compare with"}
+		return ui.GrowthText{Class: "muted", Text: "–", Exact: "nothing to compare with"}
 	case r.Base != nil && r.Head != nil && r.Base.RateUnit != r.Head.RateUnit &&
 		r.Base.RateUnit != "" && r.Head.RateUnit != "":
-		return ui.NoChange("the builds count different units of work")
+		return ui.UnknownGrowthText("the builds count different units of work")
 	}
 	if r.Base != nil && r.Base.RateUnit != "" {
 		unit, base = r.Base.RateUnit, r.Base.RateBytes
@@ -169,7 +169,7 @@ func difference(r compare.Row) ui.Change {
 		unit, head = r.Head.RateUnit, r.Head.RateBytes
 	}
 	if unit != "" {
-		return ui.RateChange(head-base, unit)
+		return ui.RateGrowthText(head-base, unit)
 	}
 	var grown int64
 	known := false
@@ -180,7 +180,7 @@ func difference(r compare.Row) ui.Change {
 		grown, known = grown-r.Base.Growth.Bytes, true
 	}
 	if !known {
-		return ui.NoChange("nothing to compare")
+		return ui.UnknownGrowthText("nothing to compare")
 	}
-	return ui.BytesChange(&grown)
+	return ui.BytesGrowthText(&grown)
 }

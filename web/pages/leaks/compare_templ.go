@@ -1158,7 +1158,7 @@ func compareRow(v compareView, r compare.Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(rateOfFinding(r.Base)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(rateOfFinding(r.Base)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1166,7 +1166,7 @@ func compareRow(v compareView, r compare.Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(rateOfFinding(r.Head)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(rateOfFinding(r.Head)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1174,7 +1174,7 @@ func compareRow(v compareView, r compare.Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(difference(r)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(difference(r)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

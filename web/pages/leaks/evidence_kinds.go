@@ -25,12 +25,12 @@ func kindsOf(formats evidence.Formats) []leaks.EvidenceKind {
 	list := make([]leaks.EvidenceKind, len(formats))
 	for i, f := range formats {
 		list[i] = leaks.EvidenceKind{
-			Name: cmp.Or(f.Column, f.Name), One: strings.TrimPrefix(f.Name, "a "),
+			Name: cmp.Or(f.Column, f.Name), Singular: strings.TrimPrefix(f.Name, "a "),
 			Kinds:    append([]string{string(f.Kind)}, f.Captures...),
 			Expected: f.Column != "",
 		}
 		if f.Searches {
-			list[i].Searches = f.Rank
+			list[i].PointerSearchRank = f.Rank
 		}
 	}
 	return list

@@ -274,7 +274,7 @@ func kindSummary(said *leaks.KindSummary) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Changed(ui.GrowthRate(&said.Figure)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.ShowGrowth(ui.FigureGrowthText(&said.Figure)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -418,7 +418,7 @@ func kindGrowth(said *leaks.KindSummary) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&said.Growth.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(ui.BytesGrowthText(&said.Growth.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -17,8 +17,8 @@ func TestOrderOfKinds(t *testing.T) {
 		if k.Expected {
 			text += ", expected"
 		}
-		if k.Searches > 0 {
-			text += fmt.Sprintf(", searches %d", k.Searches)
+		if k.PointerSearchRank > 0 {
+			text += fmt.Sprintf(", searches %d", k.PointerSearchRank)
 		}
 		list = append(list, text)
 	}

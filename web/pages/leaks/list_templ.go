@@ -1081,7 +1081,7 @@ func listedGrowth(g shownGrowth) templ.Component {
 			templ_7745c5c3_Var50 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = ui.Changed(g.Change).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(g.GrowthText).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

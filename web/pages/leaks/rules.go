@@ -87,7 +87,7 @@ func (p *pages) rulesView(c echo.Context, also func(from store.View, project str
 
 // rulesPost handles POST /projects/:project/rules: the buttons that try and that save what is in the editor.
 func (p *pages) rulesPost(c echo.Context) error {
-	if err := ui.ParseForm(c, 3*leaks.MaxRules+ui.MaxForm); err != nil { // the form escapes what is no letter
+	if err := ui.ParseForm(c, 3*leaks.MaxRuleFileBytes+ui.MaxForm); err != nil { // the form escapes what is no letter
 		return err
 	}
 	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
@@ -105,7 +105,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 	}
 	v.text, v.note = c.FormValue("text"), strings.TrimSpace(ui.Printable(c.FormValue("note")))
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 32)
-	if err != nil || version < 0 || len(v.text) > leaks.MaxRules {
+	if err != nil || version < 0 || len(v.text) > leaks.MaxRuleFileBytes {
 		return problem.New(http.StatusUnprocessableEntity, "invalid-form",
 			"the form is out of date or its text too long; reload the page")
 	}
@@ -196,11 +196,11 @@ func readImport(form *multipart.Reader, kind, text *string) error {
 		if err != nil {
 			return ui.BrokenForm(err)
 		}
-		value, err := io.ReadAll(io.LimitReader(part, leaks.MaxRules+1))
+		value, err := io.ReadAll(io.LimitReader(part, leaks.MaxRuleFileBytes+1))
 		switch {
 		case err != nil:
 			return ui.BrokenForm(err)
-		case len(value) > leaks.MaxRules:
+		case len(value) > leaks.MaxRuleFileBytes:
 			return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "a file to import has at most 1 MB")
 		case part.FormName() == "kind":
 			*kind = ui.Printable(string(value))

@@ -115,7 +115,7 @@ func readSignature(ctx context.Context, from store.View, project, text string, f
 	if v.comments, err = from.ListComments(ctx, project, v.Text); err != nil {
 		return v, err
 	}
-	if v.audit, err = from.ListAudit(ctx, project, v.Text, store.AuditQuery{Limit: auditShown}); err != nil {
+	if v.audit, err = from.ListSignatureChanges(ctx, project, v.Text, store.AuditPage{Limit: auditShown}); err != nil {
 		return v, err
 	}
 	if v.stack, err = explainedStack(ctx, from, &v); err != nil {

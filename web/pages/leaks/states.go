@@ -37,7 +37,7 @@ func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
 
 // A shownGrowth is how fast a leak grows, and where that was measured.
 type shownGrowth struct {
-	ui.Change
+	ui.GrowthText
 	Measured string
 }
 
@@ -57,7 +57,7 @@ func growthOf(s *store.SignatureRow) shownGrowth {
 			}
 		}
 	}
-	growth := shownGrowth{ui.GrowthRate(figure), measured}
+	growth := shownGrowth{ui.FigureGrowthText(figure), measured}
 	if was {
 		growth.Text = "was " + growth.Text
 	}

@@ -46,13 +46,13 @@ func silencingsTable(project, caption string, list []leaks.KnownChange) *ui.Tabl
 
 // linesTable is what each line holds where stacks of a variant differ in nothing else.
 func linesTable(s *variants, variant *leaks.CallPath) *ui.Table {
-	n := len(variant.Lines)
+	n := len(variant.Variants)
 	t := ui.NewTable("Lines of "+s.nameOf(variant), "tight lines",
 		ui.Col(quantity.Plural(n, "call")+" with different lines"), ui.NumCol("Holds"), ui.NumCol("Blocks"),
 		ui.NumCol("Growth"))
-	for _, l := range variant.Lines[:min(n, variantsShown)] {
+	for _, l := range variant.Variants[:min(n, variantsShown)] {
 		t.Row(ui.TextCell("mono", strings.Join(l.SourceLines, ", ")), ui.BytesCell(l.Held.Bytes), ui.CountCell(l.Held.Count),
-			ui.ChangeCell(grewBy(l.Growth)))
+			ui.GrowthCell(grewBy(l.Growth)))
 	}
 	return t
 }
@@ -65,7 +65,7 @@ func seenTable(s *variants, variant *leaks.CallPath) *ui.Table {
 		if r := s.stacks.Run(in.Run); r != nil {
 			t.Row(ui.TextCell("", r.Build), ui.PartCell("", ui.Link(ui.RunURL(r.ID), r.Scenario+", run "+r.Name)),
 				ui.BytesCell(in.Held.Bytes), ui.CountCell(in.Held.Count),
-				ui.PartCell("num", ui.Changed(grewBy(in.Growth)), ui.Muted(s.span(in.Run))))
+				ui.PartCell("num", ui.ShowGrowth(grewBy(in.Growth)), ui.Muted(s.span(in.Run))))
 		}
 	}
 	return t
@@ -89,7 +89,7 @@ func modulesTable(v compareView, modules []moduleChange) *ui.Table {
 		ui.NumCol("Change")).In("")
 	for _, m := range modules {
 		t.Row(ui.PartCell("", ui.LinkAs("mono", v.moduleURL(m.name), m.name)), ui.BytesCell(m.base), ui.BytesCell(m.head),
-			ui.ChangeCell(m.change()))
+			ui.GrowthCell(m.change()))
 	}
 	return t
 }

@@ -35,7 +35,7 @@ func variantsOf(ctx context.Context, from store.View, v *signatureView, links le
 		return nil, nil
 	}
 	run := v.history.Explained.Run
-	stacks, err := from.FindLeakStacks(ctx, v.ID, run)
+	stacks, err := from.FindNewestLeakStacks(ctx, v.ID, run)
 	if err != nil || len(stacks.Runs) == 0 {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (v *variants) rest() string {
 		}
 	}
 	var parts []string
-	if hidden := len(v.list) - len(v.top()); hidden > 0 && v.shown.Read == v.shown.Sites {
+	if hidden := len(v.list) - len(v.top()); hidden > 0 && v.shown.SitesRead == v.shown.Sites {
 		parts = append(parts, quantity.Plural(hidden, "more variant"))
 	}
 	if left > 0 {
@@ -70,7 +70,7 @@ func (v *variants) rest() string {
 // sum says how many variants there are, as far as that is known, and of which build the lines are.
 func (v *variants) sum() string {
 	count := quantity.Plural(len(v.list), "variant")
-	if v.shown.Read < v.shown.Sites {
+	if v.shown.SitesRead < v.shown.Sites {
 		count = quantity.Plural(v.shown.Sites, "stack") + " in run " + v.shown.Name
 	}
 	return count + ", lines of build " + v.shown.Build
@@ -78,8 +78,8 @@ func (v *variants) sum() string {
 
 // notShown says of a variant that it is not in the run that is shown, as far as that is known.
 func (v *variants) notShown() string {
-	if v.shown.Read < v.shown.Sites {
-		return "not among the " + quantity.Plural(v.shown.Read, "stack") + " read of run " + v.shown.Name
+	if v.shown.SitesRead < v.shown.Sites {
+		return "not among the " + quantity.Plural(v.shown.SitesRead, "stack") + " read of run " + v.shown.Name
 	}
 	return "not in run " + v.shown.Name
 }
@@ -131,11 +131,11 @@ func (v *variants) seenIn(variant *leaks.CallPath) string {
 }
 
 // grewBy is the growth of stacks in a run; nil has nothing to compare with.
-func grewBy(growth *analysis.Amount) ui.Change {
+func grewBy(growth *analysis.Amount) ui.GrowthText {
 	if growth == nil {
-		return ui.BytesChange(nil)
+		return ui.BytesGrowthText(nil)
 	}
-	return ui.BytesChange(&growth.Bytes)
+	return ui.BytesGrowthText(&growth.Bytes)
 }
 
 // heldText is what a variant holds.

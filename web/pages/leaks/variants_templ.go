@@ -182,7 +182,7 @@ func variantFigures(s *variants, variant *leaks.CallPath) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if in := variant.In(s.shown.ID); in != nil {
-			templ_7745c5c3_Err = ui.Changed(grewBy(in.Growth)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(grewBy(in.Growth)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -265,7 +265,7 @@ func variantLines(s *variants, variant *leaks.CallPath) templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if n := len(variant.Lines); n > 0 {
+		if n := len(variant.Variants); n > 0 {
 			templ_7745c5c3_Err = linesTable(s, variant).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -43,12 +43,12 @@ func (v signatureView) does() string {
 }
 
 // amount is how fast it grows, or what it holds where it does not.
-func (v signatureView) amount() ui.Change {
+func (v signatureView) amount() ui.GrowthText {
 	if v.Latest.Class.IsSuspect() {
-		return ui.GrowthRate(&v.Latest)
+		return ui.FigureGrowthText(&v.Latest)
 	}
 	held := v.Latest.Outstanding
-	return ui.Change{Class: "flat", Text: quantity.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " +
+	return ui.GrowthText{Class: "flat", Text: quantity.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " +
 		quantity.Plural(held.Count, "block")}
 }
 

@@ -239,7 +239,7 @@ func moduleFigures(v projectView, m *domain.ModuleShare) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Bytes > 0 {
-			templ_7745c5c3_Err = ui.Changed(ui.RateChange(m.Bytes, v.modules.Unit)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(ui.RateGrowthText(m.Bytes, v.modules.Unit)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

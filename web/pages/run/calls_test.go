@@ -46,9 +46,9 @@ func TestTimeOfJump(t *testing.T) {
 		jump analysis.Jump
 		want string
 	}{
-		{analysis.Jump{From: 2e9, To: 2e9}, "at 2.0 s"}, {analysis.Jump{From: 2e9, To: 2e9 + 4e7}, "at 2.0 s"},
-		{analysis.Jump{From: 5e8, To: 1e9}, "from 0.500 s to 1.0 s"},
-		{analysis.Jump{From: 5e8, To: 1e9, Spike: true}, "at 0.500 s"},
+		{analysis.Jump{FromNS: 2e9, ToNS: 2e9}, "at 2.0 s"}, {analysis.Jump{FromNS: 2e9, ToNS: 2e9 + 4e7}, "at 2.0 s"},
+		{analysis.Jump{FromNS: 5e8, ToNS: 1e9}, "from 0.500 s to 1.0 s"},
+		{analysis.Jump{FromNS: 5e8, ToNS: 1e9, Spike: true}, "at 0.500 s"},
 	} {
 		if got := timeOfJump(test.jump); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.jump, got, test.want)

@@ -61,7 +61,7 @@ func groupCells(m *analysis.Memory, g *groupTable, row *capture.BlockGroup) []ui
 	if g.grows {
 		grown := ui.PartCell("num")
 		if row.Growth != nil {
-			grown = ui.ChangeCell(ui.BytesChange(&row.Growth.Bytes).Of(""))
+			grown = ui.GrowthCell(ui.BytesGrowthText(&row.Growth.Bytes).Of(""))
 		}
 		cells = append(cells, grown)
 	}
@@ -254,13 +254,13 @@ func heapGrowthCells(h *capture.HeapFacts) []ui.Cell {
 	committed, blocks := ui.PartCell("num"), ui.PartCell("num", ui.Muted("–"))
 	busy := ui.PartCell("num", ui.MutedFor("–", "not counted in both snapshots"))
 	if g := h.Growth; g != nil {
-		committed = ui.ChangeCell(ui.BytesChange(&g.Committed).Of(""))
+		committed = ui.GrowthCell(ui.BytesGrowthText(&g.Committed).Of(""))
 		if g.Blocks != nil {
 			blocks = ui.NumCell(virtualChange(h))
 		}
 	}
 	if u := busyChange(h.Growth); u != nil {
-		busy = ui.ChangeCell(ui.BytesChange(&u.Bytes).Of(""))
+		busy = ui.GrowthCell(ui.BytesGrowthText(&u.Bytes).Of(""))
 	}
 	return []ui.Cell{committed, blocks, busy}
 }

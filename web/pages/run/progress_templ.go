@@ -320,7 +320,7 @@ func progressCard(g progress) templ.Component {
 		}
 		if g.naming != nil {
 			if percent, list := g.namingStages(); true {
-				templ_7745c5c3_Err = jobLine(jobs.KindOf(jobs.Symbolise).Title, percent, list).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = jobLine(jobs.KindOf(jobs.KindSymbolise).Title, percent, list).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -328,7 +328,7 @@ func progressCard(g progress) templ.Component {
 		}
 		if g.analysis != nil || g.state == leaks.RunProcessing {
 			if percent, list := g.reportStages(); true {
-				templ_7745c5c3_Err = jobLine(jobs.KindOf(jobs.Analyse).Title, percent, list).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = jobLine(jobs.KindOf(jobs.KindAnalyse).Title, percent, list).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -28,7 +28,8 @@ type rankedRow struct {
 	query.Row
 	finding *store.Finding
 	clauses []score.Clause // why it has its class
-	// cause is what the rows from here on are lost together; nil of others, and of all but the first of them on the page.
+	// cause is what the rows from here on are lost together; nil of others, and of all but the first of them on the
+	// page.
 	cause *analysis.LostTogether
 	below bool // it stands below its cause
 }
@@ -222,8 +223,8 @@ func (t *rankedTable) openURL(signature string) templ.SafeURL {
 func (t *rankedTable) sortURL(metric string) templ.SafeURL { return t.measured(metric).url() }
 
 // growth is how much a row grew. Only what leaks or grows is red.
-func (r *rankedRow) growth() ui.Change {
-	c := ui.NoChange("nothing to compare with")
+func (r *rankedRow) growth() ui.GrowthText {
+	c := ui.UnknownGrowthText("nothing to compare with")
 	if r.Growth != nil {
 		c = changeOfAmount(*r.Growth, unitOf(r.Kind))
 	}
@@ -232,11 +233,11 @@ func (r *rankedRow) growth() ui.Change {
 
 // rate is how fast a row grows, by hour or unit of work; without a text where that is not known, or where the row has
 // only a part of what it was measured on.
-func (t *rankedTable) rate(r *rankedRow) (rate ui.Change) {
+func (t *rankedTable) rate(r *rankedRow) (rate ui.GrowthText) {
 	if r.finding == nil || r.finding.Rate == nil || t.isPart() || r.Sites != r.finding.Sites {
 		return rate
 	}
-	return ui.GrowthRate(&r.finding.Figure)
+	return ui.FigureGrowthText(&r.finding.Figure)
 }
 
 // isPart reports whether the table shows less than what the run was judged by.
@@ -301,11 +302,11 @@ func (r *rankedRow) differ() bool {
 func (r *rankedRow) perBlock() string { return averageOf(r.Held) }
 
 // growthOfPart is a growth in a table.
-func growthOfPart(a *analysis.Amount) ui.Change {
+func growthOfPart(a *analysis.Amount) ui.GrowthText {
 	if a == nil {
-		return ui.NoChange("nothing to compare with")
+		return ui.UnknownGrowthText("nothing to compare with")
 	}
-	return ui.BytesChange(&a.Bytes)
+	return ui.BytesGrowthText(&a.Bytes)
 }
 
 // hasSeries reports whether the rows have lines: what the database answers has none.

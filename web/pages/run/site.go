@@ -124,16 +124,16 @@ func (l listing) siteURL(ordinal int) string {
 type step struct {
 	taken  string
 	bytes  int64
-	change ui.Change // since the snapshot before
+	change ui.GrowthText // since the snapshot before
 }
 
 func (v siteView) steps() []step {
 	list := make([]step, len(v.Series))
 	for i, bytes := range v.Series {
-		list[i] = step{bytes: bytes, change: ui.Change{Class: "flat"}}
+		list[i] = step{bytes: bytes, change: ui.GrowthText{Class: "flat"}}
 		if i > 0 {
 			delta := bytes - v.Series[i-1]
-			list[i].change = ui.BytesChange(&delta)
+			list[i].change = ui.BytesGrowthText(&delta)
 		}
 		if i < len(v.snapshots) {
 			list[i].taken = localTime(v.snapshots[i].TakenAt)

@@ -476,7 +476,7 @@ func siteFacts(v siteView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(ui.ChangeOf(*v.GrowthBytes, ui.ExactBytes(*v.GrowthBytes), ui.ExactBytes(*v.GrowthBytes)).Of(analysis.Class(v.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(ui.SignedGrowthText(*v.GrowthBytes, ui.ExactBytes(*v.GrowthBytes), ui.ExactBytes(*v.GrowthBytes)).Of(analysis.Class(v.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -490,7 +490,7 @@ func siteFacts(v siteView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(ui.CountChange(v.GrowthCount).Of(analysis.Class(v.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(ui.CountGrowthText(v.GrowthCount).Of(analysis.Class(v.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1299,7 +1299,7 @@ func siteRow(t siteTable, s store.SiteRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(ui.BytesChange(s.GrowthBytes).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(ui.BytesGrowthText(s.GrowthBytes).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1307,7 +1307,7 @@ func siteRow(t siteTable, s store.SiteRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(ui.CountChange(s.GrowthCount).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(ui.CountGrowthText(s.GrowthCount).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -35,7 +35,7 @@ func reportHeapsTable(r *reportView) *ui.Table {
 		ui.Col("Heap"), ui.NumCol("Held"), ui.NumCol("Blocks"), ui.NumCol("Growth")).In("tall")
 	for _, h := range r.Heaps {
 		t.Row(ui.TextCell("name mono", h.Handle).Titled(h.Handle), ui.BytesCell(h.Outstanding.Bytes),
-			ui.CountCell(h.Outstanding.Count), ui.ChangeCell(ui.BytesChange(ui.GrowthOf(h.Amounts)).Of("")))
+			ui.CountCell(h.Outstanding.Count), ui.GrowthCell(ui.BytesGrowthText(ui.GrowthOf(h.Amounts)).Of("")))
 	}
 	return t
 }
@@ -47,7 +47,7 @@ func traceHeapsTable(v traceView) *ui.Table {
 	for _, h := range v.heapRows() {
 		t.Row(ui.PartCell("name mono", ui.Link(v.listing.inHeap(h.handle).url(), shortHandle(h.handle))).Titled(h.handle),
 			ui.PartCell("", stableLine(h.path)), ui.HeldCell(h.Outstanding.Bytes, h.Outstanding.Count),
-			ui.ChangeCell(ui.BytesChange(ui.GrowthOf(h.Amounts)).Of("")))
+			ui.GrowthCell(ui.BytesGrowthText(ui.GrowthOf(h.Amounts)).Of("")))
 	}
 	return t
 }
@@ -58,7 +58,7 @@ func partsTable(parts []query.HeapPart) *ui.Table {
 	for i := range parts {
 		p := &parts[i]
 		t.Row(ui.TextCell("mono", shortHandle(p.Heap)).Titled(p.Heap), ui.PartCell("", ui.ClassChip(string(p.Class))),
-			ui.NumCell(quantity.Bytes(p.Held.Bytes)), ui.ChangeCell(growthOfPart(p.Growth).Of(p.Class)))
+			ui.NumCell(quantity.Bytes(p.Held.Bytes)), ui.GrowthCell(growthOfPart(p.Growth).Of(p.Class)))
 	}
 	return t
 }
@@ -68,7 +68,7 @@ func seriesTable(v siteView) *ui.Table {
 	t := ui.NewTable("Series", "", ui.Col("Snapshot"), ui.NumCol("Bytes"), ui.NumCol("Change")).In("series")
 	for i, s := range v.steps() {
 		t.Row(ui.TextCell("", strconv.Itoa(i+1)).Titled(s.taken), ui.BytesCell(s.bytes),
-			ui.ChangeCell(s.change.Of(analysis.Class(v.Verdict))))
+			ui.GrowthCell(s.change.Of(analysis.Class(v.Verdict))))
 	}
 	return t
 }
@@ -174,5 +174,5 @@ func changeCell(n *int64) ui.Cell {
 	if n == nil {
 		return ui.PartCell("num", ui.Muted("–"))
 	}
-	return ui.ChangeCell(ui.BytesChange(n).Of(""))
+	return ui.GrowthCell(ui.BytesGrowthText(n).Of(""))
 }

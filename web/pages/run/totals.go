@@ -119,8 +119,8 @@ func (v *traceView) unknownFrees() int64 {
 }
 
 // changeOfAmount is a growth of bytes as tables show it.
-func changeOfAmount(a analysis.Amount, unit string) ui.Change {
-	c := ui.BytesChange(&a.Bytes)
+func changeOfAmount(a analysis.Amount, unit string) ui.GrowthText {
+	c := ui.BytesGrowthText(&a.Bytes)
 	c.Exact += " in " + signed(a.Count) + " " + unit
 	if a.Count != 1 && a.Count != -1 {
 		c.Exact += "s"

@@ -441,7 +441,7 @@ func measured(m measure, a analysis.Amounts, unit string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if m.signed {
-			templ_7745c5c3_Err = ui.Changed(changeOfAmount(amount, unit).Of("")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(changeOfAmount(amount, unit).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

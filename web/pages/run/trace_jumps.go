@@ -36,10 +36,10 @@ func jumpsOf(r *analysis.Report) []jumpLinks {
 			slices.SortStableFunc(chosen, func(a, b analysis.Jump) int { return cmp.Compare(b.Bytes, a.Bytes) })
 			l := jumpLinks{name: kind.name + " " + lane.name, more: max(0, len(chosen)-shownJumps)}
 			chosen = chosen[:min(len(chosen), shownJumps)]
-			slices.SortStableFunc(chosen, func(a, b analysis.Jump) int { return cmp.Compare(a.From, b.From) })
+			slices.SortStableFunc(chosen, func(a, b analysis.Jump) int { return cmp.Compare(a.FromNS, b.FromNS) })
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
-					clock(m.From) + ", " + quantity.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
+					clock(m.FromNS) + ", " + quantity.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " +
 						quantity.Bytes(m.Bytes) + " " + timeOfJump(m) + " " + kind.then,
 					classified(around(m, whole), r),
 				})
@@ -54,7 +54,7 @@ func jumpsOf(r *analysis.Report) []jumpLinks {
 
 // timeOfJump is when a jump rises.
 func timeOfJump(m analysis.Jump) string {
-	from, to := clock(m.From), clock(m.To)
+	from, to := clock(m.FromNS), clock(m.ToNS)
 	if m.Spike || from == to {
 		return "at " + from
 	}
@@ -65,8 +65,8 @@ func timeOfJump(m analysis.Jump) string {
 // hundred of the trace.
 func around(m analysis.Jump, whole capture.Window) capture.Window {
 	span := whole.To - whole.From
-	room := max(m.To-m.From, span/100)
-	w := capture.Window{From: max(m.From-room, whole.From), To: min(m.To+room, whole.To)}
+	room := max(m.ToNS-m.FromNS, span/100)
+	w := capture.Window{From: max(m.FromNS-room, whole.From), To: min(m.ToNS+room, whole.To)}
 	step := int64(1) // a short address for times that nobody needs exact
 	for ; step <= room/50; step *= 10 {
 	}

@@ -130,7 +130,7 @@ func siteNumber(m measure, a analysis.Amounts, s store.SiteRow) templ.Component 
 				return templ_7745c5c3_Err
 			}
 		} else if m.signed {
-			templ_7745c5c3_Err = ui.Changed(changeOfAmount(amount, unitOf(s.Kind)).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(changeOfAmount(amount, unitOf(s.Kind)).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

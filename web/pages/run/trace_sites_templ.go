@@ -360,7 +360,7 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string, class analysis.
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(ui.CountChange(&amount.Count).Of(class)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(ui.CountGrowthText(&amount.Count).Of(class)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -391,7 +391,7 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string, class analysis.
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(changeOfAmount(amount, unit).Of(class)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ShowGrowth(changeOfAmount(amount, unit).Of(class)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

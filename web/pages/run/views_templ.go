@@ -1108,7 +1108,7 @@ func numbersCells(n *query.Numbers, traced bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(growthOfPart(n.Growth).Of("")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ShowGrowth(growthOfPart(n.Growth).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -55,7 +55,7 @@ func (p *pages) show(c echo.Context, status int, v *settingsView) error {
 		if v.sources, err = view.FindSourceLinks(ctx, v.project); err != nil {
 			return err
 		}
-		v.audit, err = view.ListProjectAudit(ctx, v.project, store.AuditQuery{Limit: shownAudit})
+		v.audit, err = view.ListProjectChanges(ctx, v.project, store.AuditPage{Limit: shownAudit})
 		return err
 	})
 	if err != nil {

@@ -75,7 +75,7 @@ const (
 func MultipartForm(c echo.Context) (*multipart.Reader, error) {
 	form, err := c.Request().MultipartReader()
 	if err != nil {
-		return nil, problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType,
+		return nil, problem.New(http.StatusUnsupportedMediaType, problem.CodeWrongContentType,
 			"the form must come as multipart/form-data")
 	}
 	return form, nil
@@ -122,5 +122,5 @@ func BrokenForm(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	return problem.New(http.StatusBadRequest, problem.CodeBroken, "the form is incomplete; send it again")
+	return problem.New(http.StatusBadRequest, problem.CodeUploadBroken, "the form is incomplete; send it again")
 }

@@ -239,8 +239,8 @@ var signPaths = map[string]string{
 	"info": "M6 1.5a4.5 4.5 0 1 0 .01 0 M6 5.5v3 M6 3.5v.1",
 }
 
-// Changed is a growth in a table.
-func Changed(c Change) templ.Component {
+// ShowGrowth shows a growth, with its exact amount where the pointer rests on it.
+func ShowGrowth(c GrowthText) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -33,21 +33,21 @@ func wordOfScore(p *float64, certain bool) scoreWord {
 	return scoreWord{"unlikely", "low", exact}
 }
 
-// RateChange is a growth per unit of the axis.
-func RateChange(bytes float64, unit string) Change {
+// RateGrowthText is a growth per unit of the axis.
+func RateGrowthText(bytes float64, unit string) GrowthText {
 	if unit == "" || math.IsNaN(bytes) || math.IsInf(bytes, 0) {
-		return NoChange("no measurable growth")
+		return UnknownGrowthText("no measurable growth")
 	}
 	whole := int64(math.Round(bytes))
-	return ChangeOf(whole, quantity.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
+	return SignedGrowthText(whole, quantity.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
 }
 
 // rateOf is the growth of a finding, with its interval in the full text.
-func rateOf(r *score.Rate) Change {
+func rateOf(r *score.Rate) GrowthText {
 	if r == nil {
-		return NoChange("no measurable growth")
+		return UnknownGrowthText("no measurable growth")
 	}
-	c := RateChange(r.Bytes, r.Unit)
+	c := RateGrowthText(r.Bytes, r.Unit)
 	blocks := quantity.Number(r.Count)
 	if r.Unbounded {
 		c.Exact = fmt.Sprintf("%s, %s blocks; %s", c.Exact, blocks, withoutInterval)
@@ -143,10 +143,10 @@ func BlamePlace(b *analysis.Blame) string {
 	return f.FileLine()
 }
 
-// GrowthRate is how fast the latest figures grow.
-func GrowthRate(f *leaks.Figure) Change {
+// FigureGrowthText is the rate of a figure, as in "▲ +1.2 KB/hour", or its growth in bytes where no rate is known.
+func FigureGrowthText(f *leaks.Figure) GrowthText {
 	if f.Rate == nil && f.Growth != nil {
-		return BytesChange(&f.Growth.Bytes)
+		return BytesGrowthText(&f.Growth.Bytes)
 	}
 	return rateOf(f.Rate)
 }

@@ -10,49 +10,49 @@ import (
 // ExactBytes is a size to the byte, for where the short form is not enough.
 func ExactBytes(n int64) string { return quantity.Count(n) + " B" }
 
-// A Change is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
-type Change struct {
+// A GrowthText is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
+type GrowthText struct {
 	Class string // up, more, down or flat; more is up where nothing leaks
 	Text  string
 	Exact string
 }
 
-// Of is the change as that of something of a class, "" for what has none: red only where it leaks or grows.
-func (c Change) Of(class analysis.Class) Change {
+// Of is the growth as that of something of a class, "" for what has none: red only where it leaks or grows.
+func (c GrowthText) Of(class analysis.Class) GrowthText {
 	if c.Class == "up" && !class.IsSuspect() {
 		c.Class = "more"
 	}
 	return c
 }
 
-// BytesChange is a growth in bytes; nil has nothing to compare with.
-func BytesChange(n *int64) Change {
+// BytesGrowthText is a growth in bytes; nil has nothing to compare with.
+func BytesGrowthText(n *int64) GrowthText {
 	if n == nil {
-		return NoChange("nothing to compare with")
+		return UnknownGrowthText("nothing to compare with")
 	}
-	return ChangeOf(*n, quantity.Bytes(*n), ExactBytes(*n))
+	return SignedGrowthText(*n, quantity.Bytes(*n), ExactBytes(*n))
 }
 
-// CountChange is a growth in blocks; nil has nothing to compare with.
-func CountChange(n *int64) Change {
+// CountGrowthText is a growth in blocks; nil has nothing to compare with.
+func CountGrowthText(n *int64) GrowthText {
 	if n == nil {
-		return NoChange("nothing to compare with")
+		return UnknownGrowthText("nothing to compare with")
 	}
-	return ChangeOf(*n, quantity.Count(*n), quantity.Count(*n)+" blocks")
+	return SignedGrowthText(*n, quantity.Count(*n), quantity.Count(*n)+" blocks")
 }
 
-// NoChange stands where no growth can be given, and says why.
-func NoChange(why string) Change { return Change{"flat", "–", why} }
+// UnknownGrowthText stands where no growth can be given, and says why.
+func UnknownGrowthText(why string) GrowthText { return GrowthText{"flat", "–", why} }
 
-// ChangeOf is a growth of n, with its amount in short and in full.
-func ChangeOf(n int64, text, exact string) Change {
+// SignedGrowthText is a growth of n, with its amount in short and in full.
+func SignedGrowthText(n int64, text, exact string) GrowthText {
 	switch {
 	case n > 0:
-		return Change{"up", "▲ +" + text, "+" + exact}
+		return GrowthText{"up", "▲ +" + text, "+" + exact}
 	case n < 0:
-		return Change{"down", "▼ " + text, exact}
+		return GrowthText{"down", "▼ " + text, exact}
 	}
-	return Change{"flat", "= " + text, exact}
+	return GrowthText{"flat", "= " + text, exact}
 }
 
 // GrowthOf is a growth in bytes, nil where there is nothing to compare with.

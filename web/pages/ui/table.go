@@ -158,8 +158,8 @@ func BytesOrDash(n int64) Cell {
 	return BytesCell(n)
 }
 
-// ChangeCell is a growth.
-func ChangeCell(c Change) Cell { return PartCell("num", Changed(c)) }
+// GrowthCell is a growth.
+func GrowthCell(c GrowthText) Cell { return PartCell("num", ShowGrowth(c)) }
 
 // Titled adds what a cell shows where the pointer rests on it.
 func (c Cell) Titled(title string) Cell {

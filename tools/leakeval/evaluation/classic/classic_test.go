@@ -7,4 +7,4 @@ import (
 )
 
 // Some behaviours of this set lose fewer blocks than the other sets have to.
-func TestBehaviours(t *testing.T) { behaviourtest.CheckAllocations(t, Behaviours) }
+func TestBehaviours(t *testing.T) { behaviourtest.CheckAllocationsGolden(t, Behaviours) }

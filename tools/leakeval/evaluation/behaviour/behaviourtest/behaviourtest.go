@@ -49,7 +49,7 @@ func Check(t *testing.T, set []behaviour.Behaviour) {
 			}
 		})
 	}
-	t.Run("allocations", func(t *testing.T) { CheckAllocations(t, set) })
+	t.Run("allocations", func(t *testing.T) { CheckAllocationsGolden(t, set) })
 }
 
 // play plays a behaviour over a run of its own.
@@ -133,9 +133,9 @@ func mostLive(s *behaviour.Stack, from, to float64) int {
 	return most
 }
 
-// CheckAllocations compares what behaviours allocate with testdata/allocations.txt: the figures of docs/method.md hold
-// for these allocations only.
-func CheckAllocations(t *testing.T, set []behaviour.Behaviour) {
+// CheckAllocationsGolden compares what behaviours allocate with testdata/allocations.txt: the figures of docs/method.md
+// hold for these allocations only.
+func CheckAllocationsGolden(t *testing.T, set []behaviour.Behaviour) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it takes a second")
