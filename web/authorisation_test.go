@@ -228,7 +228,7 @@ func TestEveryRouteAsEverybody(t *testing.T) {
 	}
 	tm := newTeam(t)
 	passed := echo.New()
-	passed.HTTPErrorHandler = func(err error, c echo.Context) { _ = problem.Of(err).Send(c) }
+	passed.HTTPErrorHandler = func(err error, c echo.Context) { _ = problem.FromError(err).Send(c) }
 	passed.Use(tm.guard.Check)
 	routes := tm.server.Routes()
 	for _, r := range routes {

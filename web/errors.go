@@ -26,7 +26,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		}
 		cut(c)
 	}
-	told := problem.Of(err)
+	told := problem.FromError(err)
 	if told.Status >= http.StatusInternalServerError {
 		s.log.Error("web: request failed", "request", requestID(c), "method", r.Method, "path", loggedPath(c), "error", err)
 	}
@@ -36,7 +36,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	send := told.Send
 	if !forProgram(r) {
-		told.Wait(c.Response().Header())
+		told.SetRetryAfter(c.Response().Header())
 		send = func(c echo.Context) error { return ui.ErrorPage(c, told.Status, told.Code, told.Detail) }
 	}
 	if err := send(c); err != nil {
@@ -59,5 +59,5 @@ func forProgram(r *http.Request) bool {
 		return true
 	}
 	offers := []string{"text/html", "application/problem+json", "application/json"}
-	return api.Preferred(r.Header.Get("Accept"), offers...) > 0
+	return api.PreferredOffer(r.Header.Get("Accept"), offers...) > 0
 }

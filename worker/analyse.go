@@ -23,7 +23,9 @@ import (
 
 // analyse makes a run's report from all captures that have been read for it.
 func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
-	in, err := store.Read(ctx, w.Store, func(v store.View) (store.Input, error) { return v.FindInput(ctx, job.RunID) })
+	in, err := store.Read(ctx, w.Store, func(v store.View) (store.AnalysisInput, error) {
+		return v.FindAnalysisInput(ctx, job.RunID)
+	})
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 }
 
 // reportOn reports on the process that was chosen for the run.
-func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures,
+func reportOn(ctx context.Context, in store.AnalysisInput, list []evidenceCaptures,
 	names *capture.Names) (*analysis.Report, error) {
 	opt, err := optionsOf(in, names)
 	if err != nil {
@@ -70,11 +72,11 @@ func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures,
 }
 
 // optionsOf are the options that the run's project sets.
-func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
+func optionsOf(in store.AnalysisInput, names *capture.Names) (analysis.Options, error) {
 	opt := analysis.Options{Names: names, WorkUnit: in.WorkUnit, Matters: in.Matters, Settle: in.Settle,
-		Own: map[string]bool{}}
+		OwnModules: map[string]bool{}}
 	for _, name := range in.OwnModules {
-		opt.Own[name] = true
+		opt.OwnModules[name] = true
 	}
 	var err error
 	if opt.Rules, err = blame.ParseRules(in.Rules.Text); err != nil {
@@ -104,7 +106,7 @@ func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Op
 }
 
 // warnOfNames warns, with the reason, where frames may lack names that another search would find.
-func warnOfNames(r *analysis.Report, in store.Input) {
+func warnOfNames(r *analysis.Report, in store.AnalysisInput) {
 	if in.NamesError != "" {
 		r.Warnings = append(r.Warnings,
 			analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
@@ -115,7 +117,7 @@ func warnOfNames(r *analysis.Report, in store.Input) {
 type evidenceCaptures struct {
 	analysis.Input
 	taken *time.Time // the first of them; nil where it has no clock
-	table store.Table
+	table store.AllocationTable
 }
 
 // isTimeless reports whether the evidence has no clock and nothing depends on its time.
@@ -137,7 +139,7 @@ func load(ctx context.Context, blobs blob.Store, kept keptCaptures, refs []store
 				return nil, err
 			}
 		}
-		if i == 0 || refs[i-1].Evidence != ref.Evidence {
+		if i == 0 || refs[i-1].EvidenceID != ref.EvidenceID {
 			in := evidenceCaptures{taken: ref.TakenAt, table: ref.Table}
 			if c.Trace != nil {
 				in.taken = &c.Trace.Start
@@ -184,9 +186,9 @@ func inputsOf(list []evidenceCaptures) []analysis.Input {
 }
 
 // tableOf is the allocation table that a report's sites have rows in; none where it is of snapshots.
-func tableOf(r *analysis.Report, list []evidenceCaptures) store.Table {
+func tableOf(r *analysis.Report, list []evidenceCaptures) store.AllocationTable {
 	if r.Trace == nil {
-		return store.Table{}
+		return store.AllocationTable{}
 	}
 	for _, e := range r.Evidence {
 		for i := range list {
@@ -195,7 +197,7 @@ func tableOf(r *analysis.Report, list []evidenceCaptures) store.Table {
 			}
 		}
 	}
-	return store.Table{}
+	return store.AllocationTable{}
 }
 
 func loadCapture(ctx context.Context, blobs blob.Store, ref store.CaptureRef) (*capture.Capture, error) {

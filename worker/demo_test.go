@@ -63,7 +63,7 @@ func TestDemo(t *testing.T) {
 		case "shopd.exe":
 			known = m.Symbols == capture.SymbolsPrivate && m.Own && !m.Unproven && m.Unnamed == 0
 		case "audit.dll":
-			known = m.Symbols == capture.SymbolsNone && m.Unnamed == 1 && m.Stake.Bytes == 5790*0x68
+			known = m.Symbols == capture.SymbolsNone && m.Unnamed == 1 && m.UnnamedHeld.Bytes == 5790*0x68
 		}
 		if !known {
 			t.Errorf("%+v", m)
@@ -159,7 +159,7 @@ func settleDemo(t *testing.T, p *workertest.Pipeline) {
 	t.Helper()
 	for _, b := range demoBuilds(t, p.Store) {
 		for _, run := range b.Runs {
-			p.Settled(t, run.ID)
+			p.AwaitSettled(t, run.ID)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func fixedLeakIsInNoLog(t *testing.T, order []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "gone in build b10, where its caller till!Till::Serve ran (in 1 other stack)"; len(c.Rows) != 1 || c.Rows[0].Change != compare.Fixed || c.Rows[0].Why != want {
+	if want := "gone in build b10, where its caller till!Till::Serve ran (in 1 other stack)"; len(c.Rows) != 1 || c.Rows[0].Change != compare.ChangeFixed || c.Rows[0].Why != want {
 		t.Errorf("%+v, want %s", c.Rows, want)
 	}
 }

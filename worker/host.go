@@ -17,7 +17,7 @@ type host struct {
 	job    *queue.Job
 	open   func(ctx context.Context, file int) (blob.Content, error)
 
-	table    store.Table
+	table    store.AllocationTable
 	captures []store.StoredCapture
 	names    string // key of their blob
 }
@@ -37,7 +37,7 @@ func (h *host) Indexes() symbols.IndexCache { return indexCache{h.worker.Blobs} 
 // Table implements task.Host.
 func (h *host) Table(ctx context.Context, sites int, write func(io.Writer) error) error {
 	digest, err := h.worker.put(ctx, write)
-	h.table = store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
+	h.table = store.AllocationTable{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
 	return err
 }
 

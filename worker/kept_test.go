@@ -35,7 +35,7 @@ func TestAnalysisTakesWhatWasRead(t *testing.T) {
 	library := &hookLibrary{}
 	p := &pipeline{t, workertest.StartWith(t, library)}
 	library.call = func() {
-		in, err := storetest.Now(t, p.Store).FindInput(t.Context(), 1)
+		in, err := storetest.Now(t, p.Store).FindAnalysisInput(t.Context(), 1)
 		if err != nil || len(in.Captures) != 1 {
 			t.Errorf("%+v, %v", in, err)
 			return

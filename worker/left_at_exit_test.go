@@ -93,7 +93,7 @@ func acceptAll(t *testing.T, p *pipeline, run int64) {
 	for _, signature := range leaks.UnacceptedLeaks(side) {
 		picks = append(picks, store.PickedSignature{Signature: signature, Version: -1})
 	}
-	change := leaks.Change{Actor: "ci", Known: &leaks.Toleration{Reason: leaks.PresentReason}}
+	change := leaks.TriageChange{Actor: "ci", Known: &leaks.Toleration{Reason: leaks.FirstRunReason}}
 	if err := p.Store.UpdateTriages(t.Context(), "p", picks, change); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestLogsOfThreeRunsAddUp(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	sure := &score.Evidence{LogOdds: 4}
-	if _, ok := score.Pool([]*score.Evidence{sure, sure}); !ok {
+	if _, ok := score.JudgeTogether([]*score.Evidence{sure, sure}); !ok {
 		t.Skip("package score has no table of poolings")
 	}
 	p := start(t)
@@ -48,7 +48,7 @@ func TestLogsOfThreeRunsAddUp(t *testing.T) {
 		for range builds[:n+1] { // the logs are alike
 			evidence = append(evidence, alone.Evidence)
 		}
-		want, _ := score.Pool(evidence)
+		want, _ := score.JudgeTogether(evidence)
 		if f.Class != analysis.ClassLeak || !want.Leaks || f.Pooled == nil || f.Pooled.PooledResult != want ||
 			!slices.Equal(f.Pooled.Builds, builds[:n+1]) || *f.Score != want.Score {
 			t.Errorf("build %s: %+v, want %+v", build, f, want)

@@ -40,7 +40,7 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 		}
 		return blob.Local(ctx, r)
 	}}
-	covered, err := task.RunRead(symsrv.InRun(ctx), w.Sandbox, t, h)
+	covered, err := task.RunRead(symsrv.WithRunLimit(ctx), w.Sandbox, t, h)
 	if err != nil {
 		return refusal(err)
 	}

@@ -88,7 +88,9 @@ func (k *Retention) Expire(ctx context.Context) (files int, err error) {
 		}
 		files += expired
 		for _, digest := range digests {
-			_, err := k.Store.DeleteExpired(ctx, digest, func() error { return k.Blobs.Delete(ctx, blob.ContentKey(digest)) })
+			_, err := k.Store.DeleteExpiredContent(ctx, digest, func() error {
+				return k.Blobs.Delete(ctx, blob.ContentKey(digest))
+			})
 			if err != nil {
 				return files, fmt.Errorf("worker: delete expired evidence: %w", err)
 			}

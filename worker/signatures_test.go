@@ -62,7 +62,7 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 	}
 	owner := "ann"
 	if _, err := p.Store.UpdateTriage(t.Context(), "p", former,
-		leaks.Change{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
+		leaks.TriageChange{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	pdb, _ := workertest.Till(t)

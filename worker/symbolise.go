@@ -26,7 +26,7 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 		}
 		return r, nil
 	}}
-	if err := task.RunName(symsrv.InRun(ctx), w.Sandbox, task.Name{Captures: len(naming.Captures)}, h); err != nil {
+	if err := task.RunName(symsrv.WithRunLimit(ctx), w.Sandbox, task.Name{Captures: len(naming.Captures)}, h); err != nil {
 		return refusal(err)
 	}
 	return w.Store.UpdateNames(ctx, job.Lease, naming, h.names)

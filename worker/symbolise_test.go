@@ -45,7 +45,7 @@ func TestLateSymbols(t *testing.T) {
 	run := p.upload("1.txt", workertest.TillLog(1))
 	r := p.report(p.settled(run))
 	if got, m := stack(r), r.Modules[0]; got != "till+0x1035, till+0x1055" || m.Unnamed != 2 ||
-		m.Stake.Bytes != 101 || len(m.Tried) != 2 {
+		m.UnnamedHeld.Bytes != 101 || len(m.Tried) != 2 {
 		t.Errorf("without symbols: %s, %+v", got, m)
 	}
 	for _, e := range evidenceOf(p, run) {

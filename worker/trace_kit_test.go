@@ -73,7 +73,7 @@ func (p *pipeline) owners(run int64) []string {
 // captures counts the captures of a run.
 func (p *pipeline) captures(run int64) int {
 	p.Helper()
-	in, err := storetest.Now(p, p.Store).FindInput(p.Context(), run)
+	in, err := storetest.Now(p, p.Store).FindAnalysisInput(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Report makes the whole report on a window of a run's trace, about the process that the run's report is about. head is
 // that report without its sites, in what it rests on; both are of one View. Errors are as those of Window.
-func (w *WindowAnswers) Report(ctx context.Context, head *analysis.Report, in store.Input,
+func (w *WindowAnswers) Report(ctx context.Context, head *analysis.Report, in store.AnalysisInput,
 	window capture.Window) (*analysis.Report, error) {
 	if head.Trace == nil {
 		return nil, notATrace()

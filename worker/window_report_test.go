@@ -40,7 +40,7 @@ func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	narrow := func(file, process string) error {
 		c := &capture.Capture{Process: capture.Process{Name: process, PID: 7},
 			Trace: &capture.Trace{To: 9, Began: allocations.BeforeTrace}}
-		list := []evidenceCaptures{{table: store.Table{Key: blob.ContentKey(digest.SHA256)},
+		list := []evidenceCaptures{{table: store.AllocationTable{Key: blob.ContentKey(digest.SHA256)},
 			Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
 		return w.narrow(t.Context(), list, head, capture.Window{To: 9})
 	}

@@ -19,8 +19,8 @@ import (
 type WindowAnswers struct {
 	Store *store.Store
 	Blobs blob.Store
-	// Columns is how many bytes of the table that was used last are kept decoded; 0 for none.
-	Columns int64
+	// ColumnBytes is how many bytes of the table that was used last are kept decoded; 0 for none.
+	ColumnBytes int64
 
 	tables tableCache
 	turns  turns
@@ -66,7 +66,7 @@ func (w *WindowAnswers) Table(ctx context.Context, run int64, report string) (*q
 		done()
 		return nil, nil, readAgain()
 	}
-	return &query.Table{Scanner: t.table, Sites: t.sites.Width, Meta: t.table.Meta}, done, nil
+	return &query.Table{Scanner: t.table, Sites: t.sites.TableWidth, Meta: t.table.Meta}, done, nil
 }
 
 // prepare is Prepare with the table, nil where the run has none that can be opened.
@@ -84,7 +84,9 @@ func (w *WindowAnswers) prepare(ctx context.Context, run int64) (t *openTable, d
 	leave := func() {}
 	if report != "" {
 		t, err = w.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
-			trace, err := store.Read(ctx, w.Store, func(v store.View) (*store.RunTrace, error) { return v.FindTrace(ctx, run) })
+			trace, err := store.Read(ctx, w.Store, func(v store.View) (*store.RunTrace, error) {
+				return v.FindRunTrace(ctx, run)
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -163,7 +165,7 @@ func (w *WindowAnswers) open(ctx context.Context, v store.View, run int64) (*ope
 		return nil, notATrace()
 	}
 	return w.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
-		trace, err := v.FindTrace(ctx, run)
+		trace, err := v.FindRunTrace(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -175,20 +177,20 @@ func (w *WindowAnswers) open(ctx context.Context, v store.View, run int64) (*ope
 func (w *WindowAnswers) enter(ctx context.Context, key tableKey, load func() (*openTable, error)) (*openTable, error) {
 	t, err := w.tables.enter(ctx, key, load)
 	if err == nil {
-		w.tables.keep(w.Columns)
+		w.tables.keep(w.ColumnBytes)
 	}
 	return t, err
 }
 
 // load opens the table of a run, to stay open.
 func (w *WindowAnswers) load(ctx context.Context, run int64, trace *store.RunTrace) (_ *openTable, err error) {
-	if trace.Table.Key == "" || trace.Head.Trace == nil {
+	if trace.Table.Key == "" || trace.Summary.Trace == nil {
 		return nil, notATrace()
 	}
-	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Head}
-	t.sites = analysis.TraceSites{Trace: trace.Head.Trace, Sites: trace.Sites, Width: trace.Table.Sites}
-	for i := range trace.Head.Heaps {
-		t.sites.Heaps = append(t.sites.Heaps, trace.Head.Heaps[i].Handle)
+	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Summary}
+	t.sites = analysis.TraceSites{Trace: trace.Summary.Trace, Sites: trace.Sites, TableWidth: trace.Table.Sites}
+	for i := range trace.Summary.Heaps {
+		t.sites.Heaps = append(t.sites.Heaps, trace.Summary.Heaps[i].Handle)
 	}
 	t.table, t.blob, err = openAllocations(ctx, w.Blobs, trace.Table.Key)
 	return t, err

@@ -134,7 +134,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 }
 
 // table writes the allocation table into the blob store.
-func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta) store.Table {
+func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta) store.AllocationTable {
 	t.Helper()
 	spool := allocations.NewSpool()
 	defer func() { _ = spool.Close() }()
@@ -156,7 +156,7 @@ func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
+	return store.AllocationTable{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
 }
 
 // remoteStore is a blob store without files on this machine's disk.
@@ -188,7 +188,7 @@ func TestWindowsOfManyRows(t *testing.T) {
 		blobs   blob.Store
 		columns int64
 	}{{l.blobs, 0}, {l.blobs, 4 << 20 /* for one of two groups */}, {remoteStore{l.blobs}, 256 << 20}} {
-		windows := &worker.WindowAnswers{Store: l.store, Blobs: test.blobs, Columns: test.columns}
+		windows := &worker.WindowAnswers{Store: l.store, Blobs: test.blobs, ColumnBytes: test.columns}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}
 			w.To = w.From + rng.Int64N(hour-w.From)
@@ -205,7 +205,7 @@ func TestWindowsOfManyRows(t *testing.T) {
 				t.Errorf("window %v: AIFO %+v, want %+v", w, a, total.AIFO)
 			}
 			for _, s := range got.Sites {
-				c := want.Sites[s.Numbers[0]]
+				c := want.Sites[s.TableSites[0]]
 				if s.AIFI.Count != c.AIFI.Count || s.AIFI.Bytes != c.AIFI.Bytes || s.AOFI.Bytes != c.AOFI.Bytes ||
 					s.AOFO.Count != c.AOFO.Count || s.Growth.Bytes != c.Growth().Bytes {
 					t.Errorf("window %v, site %d: %+v, want %+v", w, s.Ordinal, s.Lifetimes, c)
@@ -256,7 +256,7 @@ func BenchmarkWindow(b *testing.B) {
 
 // window asks for a window again and again.
 func (l *largeTrace) window(b *testing.B, w capture.Window, cold bool) {
-	windows := &worker.WindowAnswers{Store: l.store, Blobs: l.blobs, Columns: 256 << 20}
+	windows := &worker.WindowAnswers{Store: l.store, Blobs: l.blobs, ColumnBytes: 256 << 20}
 	defer func() { _ = windows.Close() }()
 	if !cold {
 		if _, err := inWindow(b, windows, l.store, l.run, capture.Window{To: hour}); err != nil {
@@ -282,7 +282,7 @@ func (l *largeTrace) window(b *testing.B, w capture.Window, cold bool) {
 func BenchmarkTraceOfRun(b *testing.B) {
 	l := startLarge(b, 1000, 20_000)
 	for b.Loop() {
-		if _, err := storetest.Now(b, l.store).FindTrace(b.Context(), l.run); err != nil {
+		if _, err := storetest.Now(b, l.store).FindRunTrace(b.Context(), l.run); err != nil {
 			b.Fatal(err)
 		}
 	}

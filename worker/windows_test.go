@@ -38,10 +38,10 @@ func reportOn(t testing.TB, windows *worker.WindowAnswers, s *store.Store, run i
 	w capture.Window) (*analysis.Report, error) {
 	t.Helper()
 	var head *analysis.Report
-	var in store.Input
+	var in store.AnalysisInput
 	err := s.View(t.Context(), func(v store.View) (err error) {
 		if head, err = v.FindSummary(t.Context(), run); err == nil {
-			in, err = v.FindInput(t.Context(), run)
+			in, err = v.FindAnalysisInput(t.Context(), run)
 		}
 		return err
 	})

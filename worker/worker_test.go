@@ -57,7 +57,7 @@ func (p *pipeline) upload(name, content string) int64 {
 
 func (p *pipeline) settled(id int64) store.Run {
 	p.Helper()
-	return p.Settled(p.T, id)
+	return p.AwaitSettled(p.T, id)
 }
 
 // report reads the run's report from the blob store.

@@ -105,7 +105,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	ctx = symsrv.InRun(ctx) // the heaps of dumps and the names of frames ask the same servers
+	ctx = symsrv.WithRunLimit(ctx) // the heaps of dumps and the names of frames ask the same servers
 	types := symbols.HeapTypes{Library: library}
 	defer types.Close()
 	reading := ingest.Options{Base: base, Types: ingest.TypesFrom(types.Find)}
@@ -126,7 +126,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	if len(f.baseline) == 0 { // a comparison looks at all findings
-		opt.Shown = format.Shown(export.Options{Top: f.top})
+		opt.ShownRows = format.ShownRows(export.Options{Top: f.top})
 	}
 	report, err := analysis.Analyze(ctx, evidence.inputs, opt)
 	if err != nil {
@@ -155,7 +155,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 // check finds the format of the report, and refuses flags and files that do not go together.
 func (f *analyzeFlags) check(files []string) (format export.Format, err error) {
 	if f.format != formatParquet {
-		if format, err = export.Find(f.format); err != nil {
+		if format, err = export.FindFormat(f.format); err != nil {
 			return format, &usageError{"--format: " + err.Error()}
 		}
 	}
@@ -188,7 +188,7 @@ func (f *analyzeFlags) options() (analysis.Options, error) {
 		if err != nil {
 			return opt, &usageError{"--matters: " + err.Error()}
 		}
-		opt.Matters = &analysis.RequestedThreshold{Threshold: matters, Source: analysis.MattersCall, By: "--matters"}
+		opt.Matters = &analysis.RequestedThreshold{Threshold: matters, Source: analysis.ThresholdOfCall, By: "--matters"}
 	}
 	if f.rules == "" {
 		return opt, nil

@@ -194,7 +194,7 @@ func (b *baselineReader) analyze(ctx context.Context, paths []string) (*analysis
 func (b *baselineReader) wanted(inputs []analysis.Input) string {
 	for _, in := range inputs {
 		for _, c := range in.Captures {
-			if b.head.Process.Name != "" && leaks.IsProgram(c.Process.Name, b.head.Process.Name) {
+			if b.head.Process.Name != "" && leaks.IsSameProgram(c.Process.Name, b.head.Process.Name) {
 				return b.head.Process.Name
 			}
 		}
@@ -205,16 +205,16 @@ func (b *baselineReader) wanted(inputs []analysis.Input) string {
 // check refuses a report of another program, and one whose leaks cannot be those of this version.
 func (b *baselineReader) check(r *leaks.BaselineReport) error {
 	was, is := r.Process.Name, b.head.Process.Name
-	if was != "" && is != "" && !leaks.IsProgram(was, is) {
+	if was != "" && is != "" && !leaks.IsSameProgram(was, is) {
 		return &baselineError{r.Name, codeBaselineProcess,
 			fmt.Sprintf("it is a run of %s, and the evidence is of %s; pass a run of the same program", was, is), nil}
 	}
 	for i := range r.Findings {
-		if s := r.Findings[i].Signature; !strings.HasPrefix(s, blame.Version+":") {
+		if s := r.Findings[i].Signature; !strings.HasPrefix(s, blame.SignatureVersion+":") {
 			version, _, _ := strings.Cut(s, ":")
 			return &baselineError{r.Name, codeBaselineSignature, fmt.Sprintf(
 				"analyse that run's evidence again: its signatures have version %s, this heapdrift writes %s",
-				version, blame.Version), nil}
+				version, blame.SignatureVersion), nil}
 		}
 	}
 	return nil

@@ -209,11 +209,11 @@ func TestLabBuilds(t *testing.T) {
 		for _, kind := range []string{"etl", "umdh"} {
 			for _, reverse := range []bool{false, true} {
 				base, head := pair.From, pair.To
-				want := map[compare.Change][]string{compare.New: pair.Roles["new"], compare.Fixed: pair.Roles["fixed"],
-					compare.Persisting: pair.Roles["persisting"]}
+				want := map[compare.Change][]string{compare.ChangeNew: pair.Roles["new"], compare.ChangeFixed: pair.Roles["fixed"],
+					compare.ChangePersisting: pair.Roles["persisting"]}
 				if reverse {
 					base, head = head, base
-					want[compare.New], want[compare.Fixed] = want[compare.Fixed], want[compare.New]
+					want[compare.ChangeNew], want[compare.ChangeFixed] = want[compare.ChangeFixed], want[compare.ChangeNew]
 				}
 				c := compare.Compare(compare.ResultOf(base, evidence(base, kind)), compare.ResultOf(head, evidence(head, kind)))
 				got := map[compare.Change][]string{}
@@ -226,8 +226,8 @@ func TestLabBuilds(t *testing.T) {
 					}
 					got[row.Change] = append(got[row.Change], title)
 				}
-				for _, change := range []compare.Change{compare.New, compare.Fixed, compare.Persisting, compare.Grown,
-					compare.Shrunk, compare.NotExercised} {
+				for _, change := range []compare.Change{compare.ChangeNew, compare.ChangeFixed, compare.ChangePersisting, compare.ChangeGrown,
+					compare.ChangeShrunk, compare.ChangeNotExercised} {
 					slices.Sort(got[change])
 					slices.Sort(want[change])
 					if !slices.Equal(got[change], want[change]) {

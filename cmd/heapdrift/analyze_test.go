@@ -293,7 +293,7 @@ func TestOddSnapshots(t *testing.T) {
 		t.Errorf("concatenated: %d snapshots, growth %+v", len(r.Snapshots), r.Totals.Heap.Growth)
 	}
 	if s := byTrace(analyzeJSON(t, filepath.Join(corpus.Path(t, "lab", "U"), "alias.txt")), "5D9C"); s == nil ||
-		s.Outstanding != (analysis.Amount{Count: 464, Bytes: 1083728}) || len(s.Aliases) != 1 {
+		s.Outstanding != (analysis.Amount{Count: 464, Bytes: 1083728}) || len(s.AliasStacks) != 1 {
 		t.Errorf("alias: %+v", s)
 	}
 }

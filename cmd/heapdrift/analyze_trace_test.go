@@ -386,7 +386,7 @@ func TestLabVariantsAreEqual(t *testing.T) {
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
 		r := analyzeJSON(t, append([]string{"--process", process(run, nth)}, paths...)...)
 		for i := range r.Sites {
-			r.Sites[i].Rows = nil
+			r.Sites[i].TableSites = nil
 		}
 		if run.Name == "A/etl_wow64" { // its recordings have the frames of the emulation on other stacks
 			r.Sites, r.Verdict = nil, analysis.EvidenceVerdict{}

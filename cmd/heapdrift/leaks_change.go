@@ -30,7 +30,7 @@ func leaksAccept(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, err
 	}
 	var wrong *leaks.FieldError
-	if _, err := leaks.KnownOf(*reason, *until, *untilBuild); errors.As(err, &wrong) {
+	if _, err := leaks.ParseToleration(*reason, *until, *untilBuild); errors.As(err, &wrong) {
 		return exitUsage, &usageError{flagOf(wrong)}
 	}
 	fields := map[string]any{"state": leaks.MarkKnown, "reason": *reason}

@@ -188,7 +188,9 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
 		}
-		windows := &worker.WindowAnswers{Store: p.store, Blobs: p.blobs, Columns: min(maxColumns, int64(p.budget.Limit())/8)}
+		windows := &worker.WindowAnswers{
+			Store: p.store, Blobs: p.blobs, ColumnBytes: min(maxColumns, int64(p.budget.Limit())/8),
+		}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,

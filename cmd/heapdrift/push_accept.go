@@ -26,7 +26,7 @@ func acceptPresent(ctx context.Context, client *push.Client, run int64, o *outco
 		}
 	}
 	accepted := 0
-	fields := map[string]any{"state": leaks.MarkKnown, "reason": leaks.PresentReason}
+	fields := map[string]any{"state": leaks.MarkKnown, "reason": leaks.FirstRunReason}
 	for i := range o.Leaks {
 		l := &o.Leaks[i]
 		isPresent := analysis.Class(l.Class).IsLeak() || l.Class == "" && slices.Contains(present, l.Signature)

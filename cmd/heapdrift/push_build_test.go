@@ -94,15 +94,15 @@ func TestPushAgainDryRun(t *testing.T) {
 
 // The warnings of the run are printed; an older server has none, and that the branch is missing is said once.
 func TestWarningsOf(t *testing.T) {
-	noBranch := leaks.BuildWarning{Code: leaks.WarnBranch, Message: "no branch"}
+	noBranch := leaks.BuildWarning{Code: leaks.WarnNoBranch, Message: "no branch"}
 	for _, test := range []struct {
 		run  push.Run
 		want string
 	}{
 		{push.Run{Branch: "main"}, ""},
-		{push.Run{Build: "7"}, leaks.WarnMissingBranch("7")},
+		{push.Run{Build: "7"}, leaks.MissingBranchText("7")},
 		{push.Run{Build: "7", Warnings: []leaks.BuildWarning{noBranch}}, "no branch"},
-		{push.Run{Branch: "main", Warnings: []leaks.BuildWarning{{Code: leaks.WarnSequence, Message: "a"}, {Message: "b"}}}, "a|b"},
+		{push.Run{Branch: "main", Warnings: []leaks.BuildWarning{{Code: leaks.WarnSameSequence, Message: "a"}, {Message: "b"}}}, "a|b"},
 	} {
 		if got := strings.Join(warningsOf(&test.run), "|"); got != test.want {
 			t.Errorf("%+v: %q", test.run, got)

@@ -49,7 +49,7 @@ func (f *pushFlags) complete(job *ciJob) error {
 	if _, err := leaks.ParseFailOn(f.failOn); errors.As(err, &wrong) {
 		return &usageError{"--fail-on: " + wrong.Message}
 	}
-	if _, err := leaks.ParseMatters(f.matters); errors.As(err, &wrong) {
+	if _, err := leaks.ParseAskedThreshold(f.matters); errors.As(err, &wrong) {
 		return &usageError{"--matters: " + wrong.Message}
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 // be told from the run.
 func warningsOf(run *push.Run) (texts []string) {
 	warnings := run.Warnings
-	isSaid := slices.ContainsFunc(warnings, func(w leaks.BuildWarning) bool { return w.Code == leaks.WarnBranch })
+	isSaid := slices.ContainsFunc(warnings, func(w leaks.BuildWarning) bool { return w.Code == leaks.WarnNoBranch })
 	if run.Branch == "" && !isSaid {
-		warnings = append(warnings, leaks.BuildWarning{Code: leaks.WarnBranch, Message: leaks.WarnMissingBranch(run.Build)})
+		warnings = append(warnings, leaks.BuildWarning{Code: leaks.WarnNoBranch, Message: leaks.MissingBranchText(run.Build)})
 	}
 	for _, w := range warnings {
 		texts = append(texts, w.Message)
@@ -38,14 +38,14 @@ func foretell(ctx context.Context, client *push.Client, p *push.Plan) (notes []s
 	branch := p.Target.Branch
 	if b != nil {
 		if commit, replaced := leaks.LaterCommit(b.Commit, p.Target.Commit); replaced {
-			notes = append(notes, leaks.ReplacesCommit(b.Name, b.Commit, commit))
+			notes = append(notes, leaks.CommitReplacedText(b.Name, b.Commit, commit))
 		}
 		if branch == "" {
 			branch = b.Branch
 		}
 	}
 	if branch == "" {
-		notes = append(notes, leaks.WarnMissingBranch(p.Target.Build))
+		notes = append(notes, leaks.MissingBranchText(p.Target.Build))
 	}
 	return notes
 }

@@ -22,7 +22,7 @@ func symbolLibrary(paths []string) (symbols.Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	var path *symsrv.Path
+	var path *symsrv.SymbolPath
 	if len(paths) > 0 {
 		text := strings.Join(paths, ";")
 		opt.Below = true // builds write their PDBs into folders by platform, and the one above them is what people name

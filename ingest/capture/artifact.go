@@ -114,7 +114,7 @@ func (c *Capture) holds(site *Site) bool {
 	return int(site.Stack) < stacks && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) &&
 		len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
 		(site.Life != nil) == (c.Trace != nil) &&
-		!slices.ContainsFunc(site.Aliases, func(alias StackID) bool { return int(alias) >= stacks })
+		!slices.ContainsFunc(site.AliasStacks, func(alias StackID) bool { return int(alias) >= stacks })
 }
 
 // check refuses stacks whose parts point outside each other, or to a module that is not there.

@@ -152,11 +152,11 @@ func (k SiteKind) String() string {
 // the evidence has (a UMDH BackTrace id in a heap); analysis merges the sites whose stacks are equal.
 type Site struct {
 	Stack StackID // NoStack where the evidence has none
-	// Aliases are further stacks the evidence offers for the same allocations: any of them, or Stack, made each.
-	Aliases []StackID
-	Heap    int32 // index into Capture.Heaps, or NoHeap
-	Kind    SiteKind
-	Trace   uint64 // the evidence's own id of the stack, valid inside one process life; 0 for none
+	// AliasStacks are further stacks the evidence offers for the same allocations: any of them, or Stack, made each.
+	AliasStacks []StackID
+	Heap        int32 // index into Capture.Heaps, or NoHeap
+	Kind        SiteKind
+	Trace       uint64 // the evidence's own id of the stack, valid inside one process life; 0 for none
 	// Unreachable says that no pointer to its blocks was found: those to which some was are another site.
 	Unreachable bool
 	Reach       Reach   // of ShapeExit: what the tool found to point to its blocks

@@ -60,7 +60,7 @@ func sample() *capture.Capture {
 	raw := c.Stacks.AddAddress(0x7FF654801000)
 	one, two := c.Stacks.AddStack([]capture.FrameID{raw, text}), c.Stacks.AddStack([]capture.FrameID{text})
 	c.Sites = []capture.Site{
-		{Stack: one, Aliases: []capture.StackID{two}, Heap: 0, Trace: 0xBD55953A,
+		{Stack: one, AliasStacks: []capture.StackID{two}, Heap: 0, Trace: 0xBD55953A,
 			Usage: []capture.Usage{{1, 2, 3}, {-4, 1 << 60, 6}}},
 		{Heap: capture.NoHeap, Kind: capture.KindVirtual, Usage: []capture.Usage{{}, {7, 8, 9}}},
 	}

@@ -175,8 +175,8 @@ func (c *Capture) putSites(e *encoder) {
 	for i := range c.Sites {
 		s := &c.Sites[i]
 		e.uint(uint64(s.Stack))
-		e.uint(uint64(len(s.Aliases)))
-		for _, a := range s.Aliases {
+		e.uint(uint64(len(s.AliasStacks)))
+		for _, a := range s.AliasStacks {
 			e.uint(uint64(a))
 		}
 		e.int(int64(s.Heap))
@@ -199,9 +199,9 @@ func (c *Capture) takeSites(d *decoder) {
 		s := &c.Sites[i]
 		s.Stack = StackID(d.uint())
 		if n := d.count(1); n > 0 {
-			s.Aliases = make([]StackID, n)
-			for k := range s.Aliases {
-				s.Aliases[k] = StackID(d.uint())
+			s.AliasStacks = make([]StackID, n)
+			for k := range s.AliasStacks {
+				s.AliasStacks[k] = StackID(d.uint())
 			}
 		}
 		s.Heap, s.Kind, s.Trace = int32(d.int()), SiteKind(d.uint()), d.uint()

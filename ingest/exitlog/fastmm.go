@@ -17,7 +17,7 @@ import (
 //	A memory block has been leaked. The size is: 36
 //
 //	This block was allocated by thread 0x1C5C, and the stack trace (return addresses) at the time was:
-//	40305E [System.pas][System][@GetMem][3477]
+//	40305E [System.pas][AttributeSystem][@GetMem][3477]
 //	42D2FC [Unit1.pas][Unit1][TForm1.Button1Click][29]
 //	7E418731 [Unknown function at GetDC]
 //

@@ -27,7 +27,9 @@ func (d *draft) finishSnapshot() {
 		from := &s.sites[i]
 		t, h := &s.traces[from.trace], &holdings[from.trace]
 		usage[i] = from.usage
-		c.Sites[i] = capture.Site{Stack: t.stack, Aliases: t.more, Heap: from.heap, Trace: t.id, Usage: usage[i : i+1 : i+1]}
+		c.Sites[i] = capture.Site{
+			Stack: t.stack, AliasStacks: t.more, Heap: from.heap, Trace: t.id, Usage: usage[i : i+1 : i+1],
+		}
 		h.id, h.line = t.id, t.line
 		if t.stack != capture.NoStack {
 			h.stacks = 1 + len(t.more)

@@ -36,7 +36,7 @@ func listing(captures []*capture.Capture) string {
 	for _, c := range captures {
 		for _, s := range c.Sites {
 			fmt.Fprintf(&b, "%X in %d: %+v", s.Trace, s.Heap, s.Usage)
-			for _, id := range append([]capture.StackID{s.Stack}, s.Aliases...) {
+			for _, id := range append([]capture.StackID{s.Stack}, s.AliasStacks...) {
 				for _, f := range c.Stacks.Stack(id) {
 					frame := c.Stacks.Frame(f)
 					if text := c.Stacks.Text(frame); text != nil {
@@ -335,7 +335,7 @@ func TestCorpusSamples(t *testing.T) {
 				entries++
 			}
 			if !seen[s.Trace] {
-				aliases += len(s.Aliases)
+				aliases += len(s.AliasStacks)
 				seen[s.Trace] = true
 			}
 			deepest = max(deepest, len(c.Stacks.Stack(s.Stack)))

@@ -59,7 +59,7 @@ func render(c *capture.Capture) string {
 			line("  %s", usage(u))
 		}
 		line("  %s", stack(c, s.Stack))
-		for _, a := range s.Aliases {
+		for _, a := range s.AliasStacks {
 			line("  or %s", stack(c, a))
 		}
 	}

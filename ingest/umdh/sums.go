@@ -113,7 +113,7 @@ func (f *difference) fill(base Base) (holdings []holding) {
 		site := capture.Site{Heap: capture.NoHeap, Trace: d.bytes.trace, Usage: two}
 		h := holding{id: site.Trace, line: d.line, entries: 1, blocks: max(before, count), bytes: max(then, now)}
 		if d.stack != capture.NoStack && site.Trace != 0 {
-			site.Stack, site.Aliases = d.stack, d.more
+			site.Stack, site.AliasStacks = d.stack, d.more
 			h.stacks = 1 + len(d.more)
 		}
 		c.Sites, holdings = append(c.Sites, site), append(holdings, h)

@@ -67,7 +67,7 @@ func (p process) snapshot(rows ...row) *capture.Capture {
 		site := capture.Site{Stack: addStack(c, r.stack), Heap: r.heap, Trace: r.id,
 			Usage: []capture.Usage{{Count: r.count, Bytes: r.bytes}}}
 		for _, a := range r.alias {
-			site.Aliases = append(site.Aliases, addStack(c, a))
+			site.AliasStacks = append(site.AliasStacks, addStack(c, a))
 		}
 		c.Sites = append(c.Sites, site)
 		for k := range max(r.count, 0) { // what is there stays where it is

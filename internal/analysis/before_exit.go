@@ -2,9 +2,9 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// BeforeExit is the window from the start of the trace to just before the process ended; false where the trace has no
-// end of the process.
-func (t *Trace) BeforeExit() (capture.Window, bool) {
+// GrowthBeforeExit is the window from the start of the trace to just before the process ended; false where the trace
+// has no end of the process.
+func (t *Trace) WindowBeforeExit() (capture.Window, bool) {
 	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
 	from := whole.From
 	if t.BeganNS != nil {
@@ -32,8 +32,8 @@ func (a *Amounts) knowBeforeExit() bool {
 	return a.Lifetimes == nil || a.AtExit == Amount{} || a.AOFI == Amount{}
 }
 
-// UpToExit converts amounts of the whole trace to those of the window that BeforeExit gives, in which blocks that ended
-// with the process are held. The result is right where Totals.KnowBeforeExit reports true.
+// UpToExit converts amounts of the whole trace to those of the window that GrowthBeforeExit gives, in which blocks that
+// ended with the process are held. The result is right where Totals.KnowBeforeExit reports true.
 func (a *Amounts) UpToExit() Amounts {
 	out := *a
 	if a.Lifetimes == nil || a.AtExit == (Amount{}) {

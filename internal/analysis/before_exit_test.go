@@ -24,7 +24,7 @@ func TestBeforeExitAtItsLimits(t *testing.T) {
 		{"later", nil, at(901), -1},
 	} {
 		trace := &analysis.Trace{ToNS: 900, BeganNS: test.began, ExitedNS: test.exited}
-		got, ok := trace.BeforeExit()
+		got, ok := trace.WindowBeforeExit()
 		if ok != (test.to >= 0) || ok && got != (capture.Window{To: test.to}) {
 			t.Errorf("%s: %+v, %v", test.name, got, ok)
 		}

@@ -29,7 +29,7 @@ func (f *frames) describe(s *scratch, id capture.StackID, kind capture.SiteKind)
 		}
 	}
 	if len(calls) < len(s.rows) {
-		if outline := blame.ID(kind.String(), calls, blame.MarkStack(calls)); outline != t.ID {
+		if outline := blame.SignatureID(kind.String(), calls, blame.MarkStack(calls)); outline != t.ID {
 			t.outline = outline
 		}
 	}
@@ -42,7 +42,7 @@ func (f *frames) blamed(id capture.StackID) *Blame {
 	if at.blame <= 0 {
 		return nil
 	}
-	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
+	return f.table.blame(f.table.FrameNumbers(at.ref)[at.blame-1])
 }
 
 // blame names a frame to which memory is attributed.
@@ -55,15 +55,16 @@ func (s *Stacks) blame(number uint32) *Blame {
 	return b
 }
 
-// BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own frames
-// behind the allocator's, else the first of any other, as blame.MarkStack chooses it. It is −1 for an empty stack.
-func BlameFrame(stack []*Frame) int {
+// BlamedFrameIndex is the index of the frame that a stack's memory is counted against: the first of the team's own
+// frames behind the allocator's, else the first of any other, as blame.MarkStack chooses it. It is −1 for an empty
+// stack.
+func BlamedFrameIndex(stack []*Frame) int {
 	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
 }
 
-// Blamed is the frame of a stack that BlameFrame chooses; nil for none.
-func (s *Stacks) Blamed(ref StackRef) *Frame {
-	numbers := s.Numbers(ref)
+// BlamedFrame is the frame of a stack that BlamedFrameIndex chooses; nil for none.
+func (s *Stacks) BlamedFrame(ref StackRef) *Frame {
+	numbers := s.FrameNumbers(ref)
 	i := blameFrame(len(numbers), func(i int) Layer { return s.marks[s.rows[numbers[i]].mark].Layer })
 	if i < 0 {
 		return nil

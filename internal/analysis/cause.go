@@ -18,7 +18,7 @@ import (
 // LostTogether is a cause of leaks: it groups findings that are lost together: parts of one object, or of the objects
 // that one event loses. A finding that shares its cause with no other has none.
 type LostTogether struct {
-	Number int    `json:"number"` // from 1 on; Finding.Cause is one of them
+	Number int    `json:"number"` // from 1 on; Finding.CauseNumber is one of them
 	Title  string `json:"title"`  // "lost objects of app!Session::Open"
 	// Owner is the innermost frame that calls all members, as signatures name it; "" where they share none.
 	Owner string `json:"owner,omitempty"`
@@ -43,19 +43,19 @@ type LostTogetherRate struct {
 
 // A LostTogetherPart is the part that one finding has of each object of its cause.
 type LostTogetherPart struct {
-	Signature string  `json:"signature"`
-	Title     string  `json:"title"`
-	Blocks    int     `json:"blocks"`         // of each object
-	Size      float64 `json:"size"`           // bytes of a block on average
-	Type      string  `json:"type,omitempty"` // that the call allocates; "" where the compiler did not record it
+	Signature     string  `json:"signature"`
+	Title         string  `json:"title"`
+	Blocks        int     `json:"blocks"`         // of each object
+	BytesPerBlock float64 `json:"size"`           // bytes of a block on average
+	Type          string  `json:"type,omitempty"` // that the call allocates; "" where the compiler did not record it
 }
 
 // FindLostTogether is the cause that a finding shares with others; nil where it shares none.
 func (r *Report) FindLostTogether(f *Finding) *LostTogether {
-	if f.Cause < 1 || f.Cause > len(r.Causes) {
+	if f.CauseNumber < 1 || f.CauseNumber > len(r.Causes) {
 		return nil
 	}
-	return &r.Causes[f.Cause-1]
+	return &r.Causes[f.CauseNumber-1]
 }
 
 // lostTogether counts the findings that share their cause with others.
@@ -66,8 +66,8 @@ func (r *Report) lostTogether() (n int) {
 	return n
 }
 
-// Stacks counts a cause and its findings: "1 leak in 3 stacks".
-func (c *LostTogether) Stacks() string {
+// CountText counts a cause and its findings: "1 leak in 3 stacks".
+func (c *LostTogether) CountText() string {
 	what := "1 cause in "
 	if c.Verdict == ClassLeak {
 		what = "1 leak in "
@@ -188,15 +188,15 @@ func (d *draft) findCauses(ctx context.Context) error {
 	if len(list) > 1 {
 		var scratch scratch
 		run := causes.Run{IsTrunk: d.trunk(&scratch), Coarse: d.coarse()}
-		run.Time, run.Work = d.findings[places[0]].arrivals.judge.clocks(len(list[0].Came))
+		run.Time, run.Work = d.findings[places[0]].arrivals.judge.clocks(len(list[0].StayedByInterval))
 		groups, err := causes.Find(ctx, list, run)
 		if err != nil {
 			return fmt.Errorf("analysis: %w", err)
 		}
 		sites := d.firstSites(groups)
 		for _, g := range groups {
-			for n, k := range g.Leaks {
-				g.Leaks[n] = places[k]
+			for n, k := range g.LeakIndexes {
+				g.LeakIndexes[n] = places[k]
 			}
 			d.addCause(&g, sites, &scratch)
 		}
@@ -217,7 +217,7 @@ func (d *draft) mayBeParts() (places []int, list []causes.Leak) {
 		var scratch scratch
 		for n := from; n < to; n++ {
 			f := d.findings[grown[n]]
-			leaks[n] = causes.Leak{Came: f.arrivals.came, Load: f.arrivals.load()}
+			leaks[n] = causes.Leak{StayedByInterval: f.arrivals.came, Load: f.arrivals.load()}
 			known[n], leaks[n].Frames = f.names(&scratch)
 		}
 	})
@@ -257,14 +257,14 @@ func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	r := d.report
 	c := LostTogether{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
 	var ratio []string
-	for n, i := range g.Leaks {
+	for n, i := range g.LeakIndexes {
 		f := d.findings[i]
-		f.Cause = c.Number
+		f.CauseNumber = c.Number
 		f.describe(s)
 		part := LostTogetherPart{Signature: f.Signature, Title: f.Title, Blocks: g.Ratio[n],
 			Type: r.typeOf(sites, f.Signature)}
-		if held := f.BeforeExit(); held.Count > 0 {
-			part.Size = float64(held.Bytes) / float64(held.Count)
+		if held := f.GrowthBeforeExit(); held.Count > 0 {
+			part.BytesPerBlock = float64(held.Bytes) / float64(held.Count)
 		}
 		c.Members = append(c.Members, part)
 		ratio = append(ratio, strconv.Itoa(g.Ratio[n]))

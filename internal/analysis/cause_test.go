@@ -33,7 +33,7 @@ func losing(names, nodes int64) []*capture.Capture {
 
 func text(t *testing.T, name string, r *analysis.Report) string {
 	t.Helper()
-	f, err := export.Find(name)
+	f, err := export.FindFormat(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +58,12 @@ func TestCauses(t *testing.T) {
 	}
 	if c.Ratio != "1 : 2 : 5" || c.Objects != objects || c.Owner != "app!<unknown>+0x100@0x10000" || c.Verdict != analysis.ClassLeak ||
 		!c.Certain || c.Growth.Count != 8*222 || c.Growth.Bytes != 222*(96+5*32+2*24) || c.Rate == nil ||
-		c.Members[0].Size != 96 || c.Members[1].Size != 24 || c.Members[2].Blocks != 5 {
+		c.Members[0].BytesPerBlock != 96 || c.Members[1].BytesPerBlock != 24 || c.Members[2].Blocks != 5 {
 		t.Errorf("%+v, %+v, %+v", c, c.Growth, c.Members)
 	}
 	for _, f := range r.Findings {
-		if part := f.Cause == 1 && r.FindLostTogether(&f) == &r.Causes[0]; part != (f.Outstanding.Bytes/f.Outstanding.Count != 200) {
-			t.Errorf("%s is of cause %d", f.Title, f.Cause)
+		if part := f.CauseNumber == 1 && r.FindLostTogether(&f) == &r.Causes[0]; part != (f.Outstanding.Bytes/f.Outstanding.Count != 200) {
+			t.Errorf("%s is of cause %d", f.Title, f.CauseNumber)
 		}
 	}
 	if s := r.Verdict.Sentence; !strings.Contains(s, "from 2 leaks in 4 stacks; the most, ") ||

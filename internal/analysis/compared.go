@@ -3,14 +3,14 @@ package analysis
 // Compared is what became of the findings of a run since its baseline, and what a gate makes of that. The verdict of a
 // report that has it counts what is new or faster; Alone is what the evidence of the run says by itself.
 type Compared struct {
-	Runs     []BaselineRun `json:"runs"` // of the baseline, in the order given
-	Gate     string        `json:"gate"` // passed, failed or inconclusive
-	Exit     int           `json:"exit"` // what a CI job ends with
-	FailOn   []string      `json:"fail_on"`
-	Why      string        `json:"why"`      // by what the gate was decided
-	Sentence string        `json:"sentence"` // counts the changes
-	Reasons  []GateReason  `json:"reasons"`  // those that fail first, then doubts, then what is silenced
-	Changes  []Change      `json:"changes"`  // of all that leaks or grows here or in the baseline
+	Runs     []BaselineRun   `json:"runs"` // of the baseline, in the order given
+	Gate     string          `json:"gate"` // passed, failed or inconclusive
+	Exit     int             `json:"exit"` // what a CI job ends with
+	FailOn   []string        `json:"fail_on"`
+	Why      string          `json:"why"`      // by what the gate was decided
+	Sentence string          `json:"sentence"` // counts the changes
+	Reasons  []GateReason    `json:"reasons"`  // those that fail first, then doubts, then what is silenced
+	Changes  []FindingChange `json:"changes"`  // of all that leaks or grows here or in the baseline
 	// Standing are the leaks that fail no gate because the baseline has them as well: no run tells them from a cache
 	// that is still filling.
 	Standing   []StandingLeak    `json:"standing"`
@@ -42,8 +42,8 @@ type GateReason struct {
 	Sentence  string `json:"sentence"`
 }
 
-// A Change is what became of a finding since the baseline.
-type Change struct {
+// A FindingChange is what became of a finding since the baseline.
+type FindingChange struct {
 	Signature string `json:"signature"`
 	Title     string `json:"title"`
 	Change    string `json:"change"` // new, grown, persisting, shrunk, clean, fixed or not-exercised

@@ -77,7 +77,7 @@ var runSteps = []step{
 	always((*draft).doubtAmongMany),  // findings                             findings that are not certain
 	(*draft).findCauses,              // findings, Sites, judged              Causes, and the Cause of findings
 	(*draft).describeCauses,          // findings, Causes                     the text of as many more findings
-	always((*draft).conclude),        // all of the above                     Verdict, Watch, the Risk of findings
+	always((*draft).conclude),        // all of the above                     Verdict, Observation, the Risk of findings
 	always((*draft).listFindings),    // findings                             Findings
 	always((*draft).joinStacks),      // table, Sites, Memory                 Stacks without equal ones
 }

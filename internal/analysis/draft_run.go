@@ -9,8 +9,8 @@ import (
 // project's rules need it.
 func (d *draft) describeShown(ctx context.Context) error {
 	d.shown = len(d.findings)
-	if d.opt.Shown > 0 && len(d.chosen.otherKinds) == 0 && !d.opt.Rules.HasAttributes() {
-		d.shown = min(d.shown, d.opt.Shown)
+	if d.opt.ShownRows > 0 && len(d.chosen.otherKinds) == 0 && !d.opt.Rules.HasAttributes() {
+		d.shown = min(d.shown, d.opt.ShownRows)
 	}
 	return d.describeFirst(ctx, d.shown)
 }

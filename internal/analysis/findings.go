@@ -189,8 +189,8 @@ func graver(a, b *score.Result) bool {
 var findingNumbers = []func(*Finding) int64{
 	func(f *Finding) int64 { return int64(f.Verdict.Gravity()) },
 	func(f *Finding) int64 { return scoreNumber(f.Score) },
-	func(f *Finding) int64 { return f.BeforeExit().Bytes },
-	func(f *Finding) int64 { return f.BeforeExit().Count },
+	func(f *Finding) int64 { return f.GrowthBeforeExit().Bytes },
+	func(f *Finding) int64 { return f.GrowthBeforeExit().Count },
 	func(f *Finding) int64 { return f.Outstanding.Bytes },
 }
 

@@ -189,9 +189,9 @@ func TestLeakOfAProcessThatFreesAllAtItsEnd(t *testing.T) {
 	c.Sites[0].Life.Survival = survived(c.Trace.Teardown)
 	r := analyze(t, inputs(c))
 	f := r.Findings[0]
-	if f.Verdict != analysis.ClassLeak || f.BeforeExit() != (analysis.Amount{Count: 64, Bytes: 4096}) ||
+	if f.Verdict != analysis.ClassLeak || f.GrowthBeforeExit() != (analysis.Amount{Count: 64, Bytes: 4096}) ||
 		f.Growth.Bytes != 0 || *r.Trace.TeardownNS != 9_800_000_000 {
-		t.Errorf("%+v, before the end %+v", f, f.BeforeExit())
+		t.Errorf("%+v, before the end %+v", f, f.GrowthBeforeExit())
 	}
 	if r.Verdict.Status != analysis.StatusLeak ||
 		!strings.HasPrefix(r.Verdict.Sentence, "app.exe leaks 4.00 KB in 64 blocks from app+0x1000") {

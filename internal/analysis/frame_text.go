@@ -18,9 +18,9 @@ func (f *Frame) Name() string {
 	return f.Address
 }
 
-// Names are the texts that people look for a frame by: its module with the function, or its module alone where the
-// function is not known, and its file's name.
-func (f *Frame) Names() []string {
+// SearchTexts are the texts that people look for a frame by: its module with the function, or its module alone where
+// the function is not known, and its file's name.
+func (f *Frame) SearchTexts() []string {
 	names := make([]string, 0, 2)
 	switch {
 	case f.Function != "":

@@ -65,7 +65,7 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 	table.repeats = table.repeats || table.builders > 1
 	rules := opt.Rules
 	if rules == nil {
-		rules = blame.Default()
+		rules = blame.DefaultRules()
 	}
 	f.rules = rules.Classifier()
 	program := strings.ToLower(capture.Module{Path: process.Name}.Name())
@@ -76,7 +76,7 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		name := keys.lowerNames[i]
 		f.modules[i] = blame.Module{
 			Name: m.Name(), Path: m.Path,
-			Own:     opt.Own[name] || image != nil && image.Own,
+			Own:     opt.OwnModules[name] || image != nil && image.Own,
 			Private: m.Symbols == capture.SymbolsPrivate || image != nil && image.Symbols == capture.SymbolsPrivate,
 			Program: name == program, Build: hexNumber(m.Size),
 		}
@@ -107,7 +107,7 @@ func (f *frames) learnTexts(opt *Options, program string) {
 		name := strings.ToLower(text.Module)
 		m := f.named[name]
 		if m == nil {
-			m = &blame.Module{Name: text.Module, Own: opt.Own[name], Program: name == program}
+			m = &blame.Module{Name: text.Module, Own: opt.OwnModules[name], Program: name == program}
 			f.named[name] = m
 		}
 		m.Private = m.Private || text.File != ""
@@ -283,7 +283,7 @@ func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 	if at.ref == 0 && at.marks == nil {
 		at.marks = f.table.numbersOf(s, p.Marks)
 	}
-	at.signatures[kind] = s.signer.ID(kind.String(), s.classes, p)
+	at.signatures[kind] = s.signer.SignatureID(kind.String(), s.classes, p)
 }
 
 // number adds a stack that is signed to the table.

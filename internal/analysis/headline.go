@@ -60,7 +60,7 @@ func describeLargestGroup(r *Report) string {
 		m := &r.Memory[i]
 		for k := range m.Groups {
 			g := &m.Groups[k]
-			share := ShareOfHeap(&m.Memory, g)
+			share := PercentOfHeap(&m.Memory, g)
 			if share < NamedPercent || top != nil && from.Kind != m.Kind {
 				continue
 			}
@@ -99,9 +99,9 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f", share)
 }
 
-// ShareOfHeap is the share of a heap that the blocks of one size take, in percent: as the evidence prints it, or
+// PercentOfHeap is the share of a heap that the blocks of one size take, in percent: as the evidence prints it, or
 // computed from the heap's counts. It is 0 where that is not known.
-func ShareOfHeap(m *capture.Memory, g *capture.BlockGroup) float64 {
+func PercentOfHeap(m *capture.Memory, g *capture.BlockGroup) float64 {
 	if g.By != capture.BySize || g.Heap == 0 || g.Doubtful {
 		return 0
 	}
@@ -147,7 +147,7 @@ func describeGrowth(r *Report) string {
 		}
 		switch {
 		case top != nil && grown(top.Growth) > 0:
-			return fmt.Sprintf("heap %s grew from the first snapshot to the last: %s", top.Handle, HeapChange(top))
+			return fmt.Sprintf("heap %s grew from the first snapshot to the last: %s", top.Handle, HeapChangeText(top))
 		case compared:
 			return "no heap grew from the first snapshot to the last"
 		}
@@ -190,8 +190,8 @@ func grown(g *capture.HeapGrowth) int64 {
 	return most
 }
 
-// HeapChange lists the known changes of a heap.
-func HeapChange(h *capture.HeapFacts) string {
+// HeapChangeText lists the known changes of a heap.
+func HeapChangeText(h *capture.HeapFacts) string {
 	g := h.Growth
 	said := []string{"committed " + signed(quantity.Bytes(g.Committed), g.Committed)}
 	if g.Blocks != nil && *g.Blocks != (capture.Usage{}) {

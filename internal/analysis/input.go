@@ -47,17 +47,17 @@ type Options struct {
 	Names *capture.Names
 	// Rules are the project's; nil for none.
 	Rules *blame.Rules
-	// Own are the names of the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
-	Own map[string]bool
+	// OwnModules are the names of the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
+	OwnModules map[string]bool
 	// WorkUnit is what Input.Work counts, as in "document".
 	WorkUnit string
 	// Matters is the growth from which a leak matters; nil for the default.
 	Matters *RequestedThreshold
 	// Settle is the time at the beginning of the evidence in which growth counts for nothing; 0 for none.
 	Settle time.Duration
-	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures
+	// ShownRows is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures
 	// only; the facts that names tell of their stacks are computed when JSON is written.
-	Shown int
+	ShownRows int
 }
 
 // An Error says why captures cannot be analysed; its Code is stable.

@@ -36,7 +36,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		func(b []byte, i int, _ *scratch) ([]byte, error) { return r.Stacks.appendFrame(b, i, quoted), nil })
 	out.text(",")
 	out.list("stacks", r.Stacks.Count(), func(b []byte, i int, _ *scratch) ([]byte, error) {
-		return appendNumbers(b, r.Stacks.Numbers(StackRef(i+1))), nil
+		return appendNumbers(b, r.Stacks.FrameNumbers(StackRef(i+1))), nil
 	})
 	out.text(",")
 	out.list("sites", len(r.Sites), func(b []byte, i int, _ *scratch) ([]byte, error) {

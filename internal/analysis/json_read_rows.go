@@ -79,7 +79,7 @@ func (t *rowText) site(s *Site) {
 		case "stack":
 			s.Stack = t.stackRef()
 		case "aliases":
-			s.Aliases = listOf(t, t.stackRef)
+			s.AliasStacks = listOf(t, t.stackRef)
 		default: // Lifetimes and Rows, which sites of traces have
 			t.refused = true
 		}

@@ -8,7 +8,7 @@ import (
 // appendSite appends a site as encoding/json writes it, which takes several times as long. Of traces it does: those
 // have few sites for their size.
 func appendSite(b []byte, s *Site) ([]byte, error) {
-	if s.Lifetimes != nil || s.Rows != nil {
+	if s.Lifetimes != nil || s.TableSites != nil {
 		return appendJSON(b, s)
 	}
 	b = appendString(append(b, `{"signature":`...), s.Signature)
@@ -45,8 +45,8 @@ func appendSite(b []byte, s *Site) ([]byte, error) {
 		b = appendList(append(b, `,"traces":`...), s.Traces, appendString)
 	}
 	b = strconv.AppendInt(append(b, `,"stack":`...), int64(s.Stack)-1, 10)
-	if len(s.Aliases) > 0 {
-		b = appendList(append(b, `,"aliases":`...), s.Aliases,
+	if len(s.AliasStacks) > 0 {
+		b = appendList(append(b, `,"aliases":`...), s.AliasStacks,
 			func(b []byte, a StackRef) []byte { return strconv.AppendInt(b, int64(a)-1, 10) })
 	}
 	return append(b, '}'), nil

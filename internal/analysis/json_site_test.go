@@ -40,12 +40,12 @@ func (r randomRows) site() Site {
 	r.maybe(func() { s.Blame = &Blame{r.text(), r.text(), r.text(), r.text(), r.Uint32()} })
 	r.maybe(func() { s.Flags = []string{r.text(), r.text()}[:r.IntN(3)] })
 	r.maybe(func() { s.Traces = []string{r.text(), r.text()}[:r.IntN(3)] })
-	r.maybe(func() { s.Aliases = []StackRef{1, StackRef(r.IntN(9))}[:r.IntN(3)] })
+	r.maybe(func() { s.AliasStacks = []StackRef{1, StackRef(r.IntN(9))}[:r.IntN(3)] })
 	if r.IntN(8) == 0 {
 		s.Lifetimes = &Lifetimes{AIFO: r.amount()}
 	}
 	if r.IntN(8) == 0 {
-		s.Rows = []uint32{r.Uint32()}
+		s.TableSites = []uint32{r.Uint32()}
 	}
 	return s
 }

@@ -25,7 +25,7 @@ func TestCallsThatAreInlinedIntoThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.Stacks.Numbers(r.Sites[0].Stack)); n != 5 || r.Stacks.FrameCount() != 3 {
+	if n := len(r.Stacks.FrameNumbers(r.Sites[0].Stack)); n != 5 || r.Stacks.FrameCount() != 3 {
 		t.Errorf("%d calls, %d frames", n, r.Stacks.FrameCount())
 	}
 	var text bytes.Buffer
@@ -95,7 +95,7 @@ func TestWriteJSONAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shown := range []int{1, 5000} {
-		r, err := analysis.Analyze(t.Context(), inputs(app.snapshot(rows...)), analysis.Options{Shown: shown})
+		r, err := analysis.Analyze(t.Context(), inputs(app.snapshot(rows...)), analysis.Options{ShownRows: shown})
 		if err != nil {
 			t.Fatal(err)
 		}

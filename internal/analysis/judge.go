@@ -53,7 +53,7 @@ func (s *series) judgeOf(r *Report, spans *capture.SiteSpans) *judge {
 	j.lowerBound = looked[0].LowerBound || looked[len(looked)-1].LowerBound
 	if len(spans.Looked) > 0 && len(spans.Looked) < len(looked) {
 		j.looked = spans.Looked
-		j.axis = j.axis.Of(j.looked)
+		j.axis = j.axis.Select(j.looked)
 	}
 	return j
 }
@@ -131,7 +131,7 @@ func (j *judge) all(ctx context.Context, sites []*judgedSite) error {
 }
 
 // of judges without saying why.
-func (j *judge) of(s *sample) score.Result { return j.with(s, score.Snapshots, score.Trace) }
+func (j *judge) of(s *sample) score.Result { return j.with(s, score.JudgeSnapshots, score.JudgeTrace) }
 
 // explain judges and says why.
 func (j *judge) explain(s *sample) []score.Clause {
@@ -226,7 +226,7 @@ func (j *judge) series(s *sample) *score.Series {
 // judgeTrace judges a site of a trace. Where no survival is known, the judgement rests on how its allocations ended.
 // Blocks that ended with the process count as outstanding.
 func judgeTrace(s *sample, clock *score.Clock, judge survivalJudge) score.Result {
-	growth := s.amounts.BeforeExit()
+	growth := s.amounts.GrowthBeforeExit()
 	kept := s.amounts.AIFO.Count + s.amounts.AtExit.Count
 	switch {
 	case s.kind == capture.KindHeapVirtual: // the heap's blocks tell
@@ -276,8 +276,8 @@ func addAmounts(a, b Amounts) Amounts {
 			AOFI: x.AOFI.Plus(y.AOFI), AOFO: x.AOFO.Plus(y.AOFO), AtExit: x.AtExit.Plus(y.AtExit),
 			UnknownFrees: x.UnknownFrees + y.UnknownFrees,
 		}
-		if x.Teardown != nil || y.Teardown != nil { // of one that kept next to nothing it is not known
-			out.Teardown = new(orNone(x.Teardown).Plus(orNone(y.Teardown)))
+		if x.HeldAtTeardown != nil || y.HeldAtTeardown != nil { // of one that kept next to nothing it is not known
+			out.HeldAtTeardown = new(orNone(x.HeldAtTeardown).Plus(orNone(y.HeldAtTeardown)))
 		}
 	}
 	return out
@@ -298,7 +298,7 @@ func (s *sample) takeSurvival(v *allocations.Survival) {
 func (s *sample) tear(torn bool) {
 	if torn && s.survival != nil {
 		_, left := s.survival.Total()
-		s.amounts.Teardown = new(amount(left))
+		s.amounts.HeldAtTeardown = new(amount(left))
 	}
 }
 

@@ -73,8 +73,10 @@ type rise struct {
 // cut cuts the timeline into stretches. One without points is left out: nothing changes in it.
 func (t *Timeline) cut(from int64, width uint64) []jumpStretch {
 	var list []jumpStretch
-	for i := range min(len(t.AtNS), len(t.Last), len(t.Max)) {
-		s := jumpStretch{(uint64(max(t.AtNS[i], from)) - uint64(from)) / width, t.AtNS[i], t.AtNS[i], t.Last[i], t.Max[i]}
+	for i := range min(len(t.AtNS), len(t.LastBytes), len(t.MaxBytes)) {
+		s := jumpStretch{
+			(uint64(max(t.AtNS[i], from)) - uint64(from)) / width, t.AtNS[i], t.AtNS[i], t.LastBytes[i], t.MaxBytes[i],
+		}
 		if n := len(list); n > 0 && list[n-1].number == s.number {
 			before := &list[n-1]
 			before.to, before.last, before.max = s.to, s.last, max(before.max, s.max)

@@ -64,7 +64,7 @@ func TestJumps(t *testing.T) {
 		for _, from := range []int64{0, 1005, -7} {
 			var line analysis.Timeline
 			for _, p := range test.points {
-				line.AtNS, line.Last, line.Max = append(line.AtNS, from+p[0]), append(line.Last, p[1]), append(line.Max, p[2])
+				line.AtNS, line.LastBytes, line.MaxBytes = append(line.AtNS, from+p[0]), append(line.LastBytes, p[1]), append(line.MaxBytes, p[2])
 			}
 			got := line.Jumps(from, from+2000)
 			for i := range got {
@@ -79,8 +79,8 @@ func TestJumps(t *testing.T) {
 
 // Impossible times, as damaged traces have them, cause no failure.
 func TestJumpsOfDamagedTimes(t *testing.T) {
-	line := analysis.Timeline{AtNS: []int64{math.MinInt64, -1, 0, math.MaxInt64}, Last: []int64{0, math.MaxInt64, 0, 5},
-		Max: []int64{0, math.MaxInt64, math.MaxInt64, 5}}
+	line := analysis.Timeline{AtNS: []int64{math.MinInt64, -1, 0, math.MaxInt64}, LastBytes: []int64{0, math.MaxInt64, 0, 5},
+		MaxBytes: []int64{0, math.MaxInt64, math.MaxInt64, 5}}
 	for _, span := range [][2]int64{{0, 0}, {math.MinInt64, math.MaxInt64}, {math.MaxInt64, math.MinInt64}, {-5, 5}} {
 		if list := line.Jumps(span[0], span[1]); len(list) > len(line.AtNS) {
 			t.Errorf("%v: %+v", span, list)

@@ -256,7 +256,7 @@ func (k *stackKeys) candidates(s *capture.Site) []stackNumber {
 	}
 	k.number(s.Stack)
 	numbers := k.stacks[s.Stack : s.Stack+1 : s.Stack+1]
-	for _, alias := range s.Aliases {
+	for _, alias := range s.AliasStacks {
 		numbers = append(numbers, k.number(alias))
 	}
 	if len(numbers) > 1 {

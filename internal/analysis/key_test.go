@@ -32,8 +32,8 @@ func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
 	if len(r.Sites) != 3 || r.Totals.Heap.AIFO != (analysis.Amount{Count: 15, Bytes: 150}) {
 		t.Fatalf("%d sites, %+v\n%s", len(r.Sites), r.Totals.Heap.AIFO, table(r))
 	}
-	if s := r.Sites[0]; s.AIFO != (analysis.Amount{Count: 6, Bytes: 60}) || len(s.Rows) != 3 {
-		t.Errorf("%+v of rows %v", s.AIFO, s.Rows)
+	if s := r.Sites[0]; s.AIFO != (analysis.Amount{Count: 6, Bytes: 60}) || len(s.TableSites) != 3 {
+		t.Errorf("%+v of rows %v", s.AIFO, s.TableSites)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestKeysOfStacksStay(t *testing.T) {
 		"text": {text, [][]byte{number(field(field(field(nil, "text"), "app"), "Add"), 0)}},
 	} {
 		r := analyze(t, inputs(test.of))
-		if r.Identify(); len(r.Sites) != 1 {
+		if r.SetStackKeys(); len(r.Sites) != 1 {
 			t.Fatalf("%s: %d sites", name, len(r.Sites))
 		}
 		var frames []byte

@@ -35,24 +35,24 @@ const (
 	perRun = "run"
 )
 
-// DefaultMatters says what matters by default.
-func DefaultMatters() string {
+// DefaultThresholdText says what matters by default.
+func DefaultThresholdText() string {
 	return fmt.Sprintf("%s, or %s where the evidence has no times", mattersByDay, mattersByRun)
 }
 
 // A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or
 // per unit of work into bytes of the run.
 type Observation struct {
-	Weighed bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: the rest is unknown
-	Hours   float64 `json:"hours"`   // 0 if unknown
-	Unit    string  `json:"unit"`    // of the work that uploads count; "" for none
-	Work    float64 `json:"work"`    // how many of them
-	Power   float64 `json:"power"`   // bytes of the least leak that the evidence would have shown in the run; 0 for none
-	Held    float64 `json:"held"`    // bytes at the end
-	// Settle is the settle time in hours: growth in it is ignored. Settled is false where the evidence does not allow
+	Weighed    bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: the rest is unknown
+	Hours      float64 `json:"hours"`   // 0 if unknown
+	Unit       string  `json:"unit"`    // of the work that uploads count; "" for none
+	Work       float64 `json:"work"`    // how many of them
+	PowerBytes float64 `json:"power"`   // bytes of the least leak that the evidence would have shown in the run; 0 for none
+	HeldBytes  float64 `json:"held"`    // bytes at the end
+	// SettleHours is the settle time in hours: growth in it is ignored. Settled is false where the evidence does not allow
 	// that.
-	Settle  float64 `json:"settle"`
-	Settled bool    `json:"settled"`
+	SettleHours float64 `json:"settle"`
+	Settled     bool    `json:"settled"`
 }
 
 // length is how much of a unit the evidence covers; 0 if unknown.
@@ -78,47 +78,47 @@ func (w *Observation) growth(bytes float64, unit string) Growth {
 // inRun is how many bytes a growth makes in the run; 0 where the length of the unit is unknown.
 func (w *Observation) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
 
-// Limit is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence could
-// not show so small a leak, the smallest leak that it would show.
-func (w *Observation) Limit(matters Growth) float64 {
-	return max(w.inRun(matters), w.Power)
+// LimitBytes is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence
+// could not show so small a leak, the smallest leak that it would show.
+func (w *Observation) LimitBytes(matters Growth) float64 {
+	return max(w.inRun(matters), w.PowerBytes)
 }
 
-// Growth is an amount of the run in the unit of what matters there.
-func (w *Observation) Growth(bytes float64, matters Growth) Growth {
+// GrowthPerUnit is an amount of the run in the unit of what matters there.
+func (w *Observation) GrowthPerUnit(bytes float64, matters Growth) Growth {
 	return w.growth(bytes, matters.Unit)
 }
 
 // An RequestedThreshold is a threshold that the policy or a call asks for.
 type RequestedThreshold struct {
 	Threshold
-	Source MattersSource
+	Source ThresholdSource
 	By     string // as in "set for the scenario soak"
 }
 
-// A MattersSource says who decided what matters.
-type MattersSource string
+// A ThresholdSource says who decided what matters.
+type ThresholdSource string
 
 // The sources of what matters.
 const (
-	MattersDefault  MattersSource = "default"
-	MattersProject  MattersSource = "project"
-	MattersScenario MattersSource = "scenario"
-	MattersCall     MattersSource = "call"
+	ThresholdOfDefault  ThresholdSource = "default"
+	ThresholdOfProject  ThresholdSource = "project"
+	ThresholdOfScenario ThresholdSource = "scenario"
+	ThresholdOfCall     ThresholdSource = "call"
 )
 
-// Matters is the growth from which a leak matters in a run, with its source.
-type Matters struct {
+// AppliedThreshold is the growth from which a leak matters in a run, with its source.
+type AppliedThreshold struct {
 	Growth Growth
-	Source MattersSource
+	Source ThresholdSource
 	// Sentence names the growth and its source, and why another threshold is ignored.
 	Sentence string
 }
 
-// Matters is what matters in a run: the set threshold if the evidence has its unit, else the default. A call may only
-// lower that. set and call are nil for no threshold.
-func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
-	m := Matters{Growth: mattersByDay, Source: MattersDefault}
+// ChooseThreshold is what matters in a run: the set threshold if the evidence has its unit, else the default. A call
+// may only lower that. set and call are nil for no threshold.
+func (w *Observation) ChooseThreshold(set, call *RequestedThreshold) AppliedThreshold {
+	m := AppliedThreshold{Growth: mattersByDay, Source: ThresholdOfDefault}
 	if !(w.length(perDay) > 0) {
 		m.Growth = mattersByRun
 	}
@@ -149,9 +149,9 @@ func (w *Observation) Matters(set, call *RequestedThreshold) Matters {
 
 // settleText names the settle time, and whether it is ignored.
 func (w *Observation) settleText() string {
-	span := quantity.ShortDuration(time.Duration(w.Settle * float64(time.Hour)).Round(time.Second))
+	span := quantity.ShortDuration(time.Duration(w.SettleHours * float64(time.Hour)).Round(time.Second))
 	switch {
-	case w.Settle == 0:
+	case w.SettleHours == 0:
 		return ""
 	case w.Settled:
 		return fmt.Sprintf("; growth in the first %s (settle time) is ignored", span)
@@ -179,21 +179,21 @@ func (a *RequestedThreshold) notTold() string {
 // A Threshold is the growth from which a leak matters, in one of three forms. It is an amount of bytes per unit, a
 // share of the memory held at the end, or the growth that would reach a number of bytes after a time.
 type Threshold struct {
-	Growth          // no bytes where Percent or Ceiling is not 0
-	Percent float64 // of what the process holds, for each unit
-	Ceiling float64 // bytes that it may hold
-	Within  float64 // units after which it may hold them
+	Growth               // no bytes where Percent or CeilingBytes is not 0
+	Percent      float64 // of what the process holds, for each unit
+	CeilingBytes float64 // bytes that it may hold
+	WithinUnits  float64 // units after which it may hold them
 }
 
-func (t *Threshold) isAbsolute() bool { return t.Percent == 0 && t.Ceiling == 0 }
+func (t *Threshold) isAbsolute() bool { return t.Percent == 0 && t.CeilingBytes == 0 }
 
 // String says it as in "1.2 MB per day".
 func (t Threshold) String() string {
 	switch {
 	case t.Percent > 0:
 		return fmt.Sprintf("%s %% of the memory held per %s", plainNumber(t.Percent), t.Unit)
-	case t.Ceiling > 0:
-		return fmt.Sprintf("%s held within %s", quantity.Bytes(int64(t.Ceiling)), t.within())
+	case t.CeilingBytes > 0:
+		return fmt.Sprintf("%s held within %s", quantity.Bytes(int64(t.CeilingBytes)), t.within())
 	}
 	return t.Growth.String()
 }
@@ -203,18 +203,18 @@ func (t Threshold) Text() string {
 	switch {
 	case t.Percent > 0:
 		return plainNumber(t.Percent) + "%/" + t.Unit
-	case t.Ceiling > 0:
-		return plainNumber(t.Ceiling) + "B in " + t.within()
+	case t.CeilingBytes > 0:
+		return plainNumber(t.CeilingBytes) + "B in " + t.within()
 	}
 	return plainNumber(t.Bytes) + "B/" + t.Unit
 }
 
 // within is the time after which a process may hold the ceiling: "30 days".
 func (t *Threshold) within() string {
-	if t.Within == 1 {
+	if t.WithinUnits == 1 {
 		return "1 " + t.Unit
 	}
-	return plainNumber(t.Within) + " " + t.Unit + "s"
+	return plainNumber(t.WithinUnits) + " " + t.Unit + "s"
 }
 
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -222,14 +222,14 @@ func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 // Resolve converts a threshold to growth in the run; told is false where the evidence lacks its unit or value. A
 // process that already holds its ceiling may not grow.
 func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
-	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.Held > 0) {
+	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.HeldBytes > 0) {
 		return Growth{}, false
 	}
 	switch {
 	case t.Percent > 0:
-		return Growth{w.Held * t.Percent / 100, t.Unit}, true
-	case t.Ceiling > 0:
-		return Growth{max(0, t.Ceiling-w.Held) / t.Within, t.Unit}, true
+		return Growth{w.HeldBytes * t.Percent / 100, t.Unit}, true
+	case t.CeilingBytes > 0:
+		return Growth{max(0, t.CeilingBytes-w.HeldBytes) / t.WithinUnits, t.Unit}, true
 	}
 	return t.Growth, true
 }
@@ -242,10 +242,10 @@ func ParseThreshold(text string) (t Threshold, err error) {
 	if amount, within, timed := strings.Cut(text, " in "); timed && !strings.Contains(amount, "/") {
 		number, unit, _ := strings.Cut(strings.TrimSpace(within), " ")
 		t.Unit = strings.TrimSuffix(strings.TrimSpace(unit), "s")
-		t.Within, err = strconv.ParseFloat(number, 64)
-		isTime := (t.Unit == perDay || t.Unit == hour) && t.Within > 0 && !math.IsInf(t.Within, 0)
+		t.WithinUnits, err = strconv.ParseFloat(number, 64)
+		isTime := (t.Unit == perDay || t.Unit == hour) && t.WithinUnits > 0 && !math.IsInf(t.WithinUnits, 0)
 		var ok bool
-		if t.Ceiling, ok = parseBytes(amount); err != nil || !ok || !isTime || !(t.Ceiling > 0) {
+		if t.CeilingBytes, ok = parseBytes(amount); err != nil || !ok || !isTime || !(t.CeilingBytes > 0) {
 			return Threshold{}, wrong
 		}
 		return t, nil

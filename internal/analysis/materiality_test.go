@@ -11,8 +11,8 @@ func TestParseThreshold(t *testing.T) {
 		"10MB/day": bytes(10<<20, "day"), "1.5 kb / hour": bytes(1536, "hour"), "0/run": bytes(0, "run"), "7B/document": bytes(7, "document"),
 		"2GB/day": bytes(2<<30, "day"), "12/run": bytes(12, "run"), "1KB/page in a book": {Growth: Growth{1024, "page in a book"}},
 		"5%/day": {Growth: Growth{Unit: "day"}, Percent: 5}, " 0.5 % / document": {Growth: Growth{Unit: "document"}, Percent: 0.5},
-		"2GB in 30 days":     {Growth: Growth{Unit: "day"}, Ceiling: 2 << 30, Within: 30},
-		"512 MB in 1.5 hour": {Growth: Growth{Unit: "hour"}, Ceiling: 512 << 20, Within: 1.5},
+		"2GB in 30 days":     {Growth: Growth{Unit: "day"}, CeilingBytes: 2 << 30, WithinUnits: 30},
+		"512 MB in 1.5 hour": {Growth: Growth{Unit: "hour"}, CeilingBytes: 512 << 20, WithinUnits: 1.5},
 	} {
 		got, err := ParseThreshold(text)
 		if err != nil || got != want {
@@ -34,7 +34,7 @@ func TestParseThreshold(t *testing.T) {
 // What is set decides where the evidence tells its unit; a call may only tighten it.
 func TestMatters(t *testing.T) {
 	const defaults = "10.0 MB per day (the default"
-	ask := func(text, by string, source MattersSource) *RequestedThreshold {
+	ask := func(text, by string, source ThresholdSource) *RequestedThreshold {
 		if text == "" {
 			return nil
 		}
@@ -44,59 +44,59 @@ func TestMatters(t *testing.T) {
 		}
 		return &RequestedThreshold{Threshold: threshold, Source: source, By: by}
 	}
-	watch := &Observation{Weighed: true, Hours: 12, Unit: "document", Work: 1024, Held: 100 << 20}
+	watch := &Observation{Weighed: true, Hours: 12, Unit: "document", Work: 1024, HeldBytes: 100 << 20}
 	for _, test := range []struct {
 		set, call string
 		want      Growth
-		source    MattersSource
+		source    ThresholdSource
 		sentence  string
 	}{
-		{"", "", mattersByDay, MattersDefault, defaults + ")"},
-		{"1MB/day", "", Growth{1 << 20, "day"}, MattersProject, "1.00 MB per day (set for the project)"},
-		{"20MB/day", "", Growth{20 << 20, "day"}, MattersProject, "20.0 MB per day (set for the project)"},
-		{"1KB/page", "", mattersByDay, MattersDefault,
+		{"", "", mattersByDay, ThresholdOfDefault, defaults + ")"},
+		{"1MB/day", "", Growth{1 << 20, "day"}, ThresholdOfProject, "1.00 MB per day (set for the project)"},
+		{"20MB/day", "", Growth{20 << 20, "day"}, ThresholdOfProject, "20.0 MB per day (set for the project)"},
+		{"1KB/page", "", mattersByDay, ThresholdOfDefault,
 			defaults + "; 1.00 KB per page, set for the project, is ignored: the evidence has no growth per page)"},
-		{"", "1MB/day", Growth{1 << 20, "day"}, MattersCall, "1.00 MB per day (asked for by the call, less than " + defaults[:len("10.0 MB per day")] + ", the default)"},
-		{"", "11MB/day", mattersByDay, MattersDefault,
+		{"", "1MB/day", Growth{1 << 20, "day"}, ThresholdOfCall, "1.00 MB per day (asked for by the call, less than " + defaults[:len("10.0 MB per day")] + ", the default)"},
+		{"", "11MB/day", mattersByDay, ThresholdOfDefault,
 			defaults + "; 11.0 MB per day, asked for by the call, is ignored: a call may only lower this)"},
-		{"", "1/page", mattersByDay, MattersDefault,
+		{"", "1/page", mattersByDay, ThresholdOfDefault,
 			defaults + "; 1 B per page, asked for by the call, is ignored: the evidence has no growth per page)"},
 		// 24 MB a day are 12 MB in the run, of 1024 documents.
-		{"24MB/day", "1023KB/hour", Growth{1023 << 10, "hour"}, MattersCall,
+		{"24MB/day", "1023KB/hour", Growth{1023 << 10, "hour"}, ThresholdOfCall,
 			"1.00 MB per hour (asked for by the call, less than 24.0 MB per day, set for the project)"},
-		{"24MB/day", "1MB/hour", Growth{24 << 20, "day"}, MattersProject, "24.0 MB per day (set for the project)"},
-		{"24MB/day", "1025KB/hour", Growth{24 << 20, "day"}, MattersProject,
+		{"24MB/day", "1MB/hour", Growth{24 << 20, "day"}, ThresholdOfProject, "24.0 MB per day (set for the project)"},
+		{"24MB/day", "1025KB/hour", Growth{24 << 20, "day"}, ThresholdOfProject,
 			"24.0 MB per day (set for the project; 1.00 MB per hour, asked for by the call, is ignored: a call may only lower this)"},
-		{"24MB/day", "12287B/document", Growth{12287, "document"}, MattersCall,
+		{"24MB/day", "12287B/document", Growth{12287, "document"}, ThresholdOfCall,
 			"12.0 KB per document (asked for by the call, less than 24.0 MB per day, set for the project)"},
-		{"12KB/document", "12MB/run", Growth{12 << 10, "document"}, MattersProject, "12.0 KB per document (set for the project)"},
-		{"1KB/page", "9MB/day", Growth{9 << 20, "day"}, MattersCall,
+		{"12KB/document", "12MB/run", Growth{12 << 10, "document"}, ThresholdOfProject, "12.0 KB per document (set for the project)"},
+		{"1KB/page", "9MB/day", Growth{9 << 20, "day"}, ThresholdOfCall,
 			"9.00 MB per day (asked for by the call, less than 10.0 MB per day, the default; 1.00 KB per page, set for the project, is ignored: the evidence has no growth per page)"},
-		{"5%/day", "", Growth{5 << 20, "day"}, MattersProject, "5.00 MB per day (5 % of the memory held per day, set for the project)"},
-		{"5%/page", "", mattersByDay, MattersDefault,
+		{"5%/day", "", Growth{5 << 20, "day"}, ThresholdOfProject, "5.00 MB per day (5 % of the memory held per day, set for the project)"},
+		{"5%/page", "", mattersByDay, ThresholdOfDefault,
 			defaults + "; 5 % of the memory held per page, set for the project, is ignored: the evidence has no value for that)"},
-		{"160MB in 30 days", "", Growth{2 << 20, "day"}, MattersProject,
+		{"160MB in 30 days", "", Growth{2 << 20, "day"}, ThresholdOfProject,
 			"2.00 MB per day (160 MB held within 30 days, set for the project)"},
-		{"100MB in 1 hour", "", Growth{0, "hour"}, MattersProject, "0 B per hour (100 MB held within 1 hour, set for the project)"},
-		{"99MB in 1 hour", "", Growth{0, "hour"}, MattersProject, "0 B per hour (99.0 MB held within 1 hour, set for the project)"},
-		{"6MB/day", "5%/day", Growth{5 << 20, "day"}, MattersCall,
+		{"100MB in 1 hour", "", Growth{0, "hour"}, ThresholdOfProject, "0 B per hour (100 MB held within 1 hour, set for the project)"},
+		{"99MB in 1 hour", "", Growth{0, "hour"}, ThresholdOfProject, "0 B per hour (99.0 MB held within 1 hour, set for the project)"},
+		{"6MB/day", "5%/day", Growth{5 << 20, "day"}, ThresholdOfCall,
 			"5.00 MB per day (5 % of the memory held per day, asked for by the call, less than 6.00 MB per day, set for the project)"},
 	} {
-		got := watch.Matters(ask(test.set, "set for the project", MattersProject),
-			ask(test.call, "asked for by the call", MattersCall))
+		got := watch.ChooseThreshold(ask(test.set, "set for the project", ThresholdOfProject),
+			ask(test.call, "asked for by the call", ThresholdOfCall))
 		if got.Growth != test.want || got.Source != test.source || got.Sentence != "What matters here: "+test.sentence {
 			t.Errorf("set %q, call %q: %+v\nwant %s", test.set, test.call, got, test.sentence)
 		}
 	}
 	unlisted := &Observation{Weighed: true, Hours: 12}
 	for _, text := range []string{"5%/day", "2GB in 30 days"} {
-		if got := unlisted.Matters(ask(text, "set for the project", MattersProject), nil); got.Growth != mattersByDay ||
+		if got := unlisted.ChooseThreshold(ask(text, "set for the project", ThresholdOfProject), nil); got.Growth != mattersByDay ||
 			!strings.HasSuffix(got.Sentence, ", set for the project, is ignored: the evidence has no value for that)") {
 			t.Errorf("%s where nothing tells what is held: %+v", text, got)
 		}
 	}
 	timeless := &Observation{Weighed: true}
-	if got := timeless.Matters(ask("1MB/day", "set for the project", MattersProject), nil); got.Growth != mattersByRun {
+	if got := timeless.ChooseThreshold(ask("1MB/day", "set for the project", ThresholdOfProject), nil); got.Growth != mattersByRun {
 		t.Errorf("without times: %+v", got)
 	}
 }
@@ -105,13 +105,13 @@ func TestMatters(t *testing.T) {
 func TestLimit(t *testing.T) {
 	const mb = 1 << 20
 	for power, want := range map[float64]float64{0: 5 * mb, 5*mb - 1: 5 * mb, 5*mb + 1: 5*mb + 1} {
-		w := &Observation{Weighed: true, Hours: 12, Power: power}
-		if got := w.Limit(mattersByDay); got != want {
+		w := &Observation{Weighed: true, Hours: 12, PowerBytes: power}
+		if got := w.LimitBytes(mattersByDay); got != want {
 			t.Errorf("power %v: %v, want %v", power, got, want)
 		}
 	}
 	w := &Observation{Weighed: true, Hours: 12}
-	if got := w.Growth(5*mb, mattersByDay); got != mattersByDay {
+	if got := w.GrowthPerUnit(5*mb, mattersByDay); got != mattersByDay {
 		t.Errorf("%v", got)
 	}
 }

@@ -28,11 +28,11 @@ type ToolClaim struct {
 	Signature string `json:"signature,omitempty"`
 	Type      string `json:"type"`
 	Amount
-	Margin   int64    `json:"margin,omitempty"`  // by how many bytes the printed size may be wrong
-	Percent  *int     `json:"percent,omitempty"` // the tool's own probability of a leak
-	Detached bool     `json:"detached,omitempty"`
-	Stack    StackRef `json:"stack"`
-	Samples  []Sample `json:"samples,omitempty"`
+	MarginBytes int64    `json:"margin,omitempty"`  // by how many bytes the printed size may be wrong
+	Percent     *int     `json:"percent,omitempty"` // the tool's own probability of a leak
+	Detached    bool     `json:"detached,omitempty"`
+	Stack       StackRef `json:"stack"`
+	Samples     []Sample `json:"samples,omitempty"`
 }
 
 // A Sample is one allocation whose stack the evidence shows.
@@ -149,7 +149,7 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	}
 	for i := range m.Groups {
 		if g := &m.Groups[i]; g.Symbol != capture.NoStack {
-			if at := table.Frame(table.Numbers(stackOf(g.Symbol, capture.KindHeap).ref)[0]); at.Function != "" {
+			if at := table.Frame(table.FrameNumbers(stackOf(g.Symbol, capture.KindHeap).ref)[0]); at.Function != "" {
 				g.Key = symbolName(at)
 			}
 			g.Symbol = capture.NoStack
@@ -177,7 +177,8 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	for _, c := range p.Memory.Claims {
 		kind := kinds[c.Stack]
 		at := stackOf(c.Stack, kind)
-		claim := ToolClaim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached,
+		claim := ToolClaim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes},
+			MarginBytes: c.Margin, Detached: c.Detached,
 			Where: where(c.Stack), Stack: at.ref, Samples: samples(c.Samples)}
 		if !c.Detached {
 			claim.Signature = at.signatures[kind]

@@ -64,7 +64,7 @@ func say(c *footprint.MemoryHistory) string {
 		at := &c.Instants[i]
 		fmt.Fprintf(&b, "%v %s: total %s, heaps %s, VirtualAlloc %s, unexplained %s, blocks %s", time.Duration(at.AtNS),
 			at.File, known(at.Total),
-			quantity.Bytes(at.Part(capture.UseHeap)), quantity.Bytes(at.Part(capture.UsePrivate)),
+			quantity.Bytes(at.PartBytes(capture.UseHeap)), quantity.Bytes(at.PartBytes(capture.UsePrivate)),
 			known(at.Unexplained), known(at.Blocks))
 		if at.OtherLife {
 			b.WriteString(", another life")
@@ -319,11 +319,11 @@ func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
 	}
 	c := analyze(t, inputs(list...)).MemoryHistory
 	if o := c.Outlooks[0]; *c.Instants[0].Taken != 210*mega || o.Used != 310*mega ||
-		o.PerHour != 100*mega || o.LeftNS == nil {
+		o.BytesPerHour != 100*mega || o.LeftNS == nil {
 		t.Errorf("%d taken, %+v", *c.Instants[0].Taken, o)
 	}
 	list[1].Memory.Space.Limit = 0
-	if o := analyze(t, inputs(list...)).MemoryHistory.Outlooks[0]; o.LeftNS != nil || o.PerHour != 110*mega {
+	if o := analyze(t, inputs(list...)).MemoryHistory.Outlooks[0]; o.LeftNS != nil || o.BytesPerHour != 110*mega {
 		t.Errorf("%+v", o)
 	}
 }

@@ -133,7 +133,7 @@ func usedRows(t *frameTable, sites []stackSites) []bool {
 		if at.count == 0 {
 			continue
 		}
-		for _, row := range t.Numbers(StackRef(i)) {
+		for _, row := range t.FrameNumbers(StackRef(i)) {
 			used[row] = true
 		}
 	}
@@ -147,10 +147,10 @@ func stake(r *Report, t *frameTable, sites []stackSites, unnamed []bool) {
 		if site.count == 0 {
 			continue
 		}
-		for _, row := range t.Numbers(StackRef(i)) {
+		for _, row := range t.FrameNumbers(StackRef(i)) {
 			if at := t.modules[row]; unnamed[row] && staked[at] != i {
 				staked[at] = i
-				r.Modules[at].Stake = r.Modules[at].Stake.Plus(site.held)
+				r.Modules[at].UnnamedHeld = r.Modules[at].UnnamedHeld.Plus(site.held)
 			}
 		}
 	}
@@ -268,11 +268,11 @@ func missing(modules []Module) string {
 	if len(lacking) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(lacking, func(a, b *Module) int { return cmp.Compare(b.Stake.Bytes, a.Stake.Bytes) })
+	slices.SortStableFunc(lacking, func(a, b *Module) int { return cmp.Compare(b.UnnamedHeld.Bytes, a.UnnamedHeld.Bytes) })
 	const most = 3
 	wanted := make([]string, 0, most)
 	for _, m := range lacking[:min(most, len(lacking))] {
-		wanted = append(wanted, m.Wanted())
+		wanted = append(wanted, m.MissingSymbolsText())
 	}
 	s := " Wanted: " + strings.Join(wanted, ", ")
 	if more := len(lacking) - most; more > 0 {
@@ -281,8 +281,8 @@ func missing(modules []Module) string {
 	return s + "."
 }
 
-// Wanted names the symbols that a module lacks, so that a user can search for them.
-func (m *Module) Wanted() string {
+// MissingSymbolsText names the symbols that a module lacks, so that a user can search for them.
+func (m *Module) MissingSymbolsText() string {
 	if m.DebugID != "" && m.PDB != "" {
 		return m.PDB + " " + m.DebugID
 	}

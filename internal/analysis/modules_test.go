@@ -49,11 +49,11 @@ func TestWhatSymbolsLeaveAtStake(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := r.Modules[0]
-		if m.Symbols != test.kind || m.Frames != 2 || m.Unnamed != test.unnamed || m.Stake != test.stake ||
+		if m.Symbols != test.kind || m.Frames != 2 || m.Unnamed != test.unnamed || m.UnnamedHeld != test.stake ||
 			m.Mismatch != test.mismatch || m.Match != "a match" || len(m.Tried) != 1 {
 			t.Errorf("%s: %+v", name, m)
 		}
-		if l := r.Modules[1]; l.Unnamed != 0 || l.Stake.Bytes != 0 || l.Unproven {
+		if l := r.Modules[1]; l.Unnamed != 0 || l.UnnamedHeld.Bytes != 0 || l.Unproven {
 			t.Errorf("%s: the library is %+v", name, l)
 		}
 		var codes, said []string
@@ -103,7 +103,7 @@ func TestWanted(t *testing.T) {
 		"ntdll.pdb of ntdll":                            {Name: "ntdll"},
 		"app.pdb of app.exe":                            {Name: "app.exe", DebugID: "A838B346301E555A176DC1EBC5F8618B1"},
 	} {
-		if got := m.Wanted(); got != want {
+		if got := m.MissingSymbolsText(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -15,10 +15,10 @@ type Next struct {
 	// Snapshots are how many more of the same process tell a leak, SnapshotsToBeCertain how many more let one be certain.
 	Snapshots            int `json:"snapshots,omitempty"`
 	SnapshotsToBeCertain int `json:"snapshots_to_be_certain,omitempty"`
-	// Times is how many times as long a recording would decide, Hours how long that is; 0 where nothing tells.
-	Times    float64 `json:"times,omitempty"`
-	Hours    float64 `json:"hours,omitempty"`
-	Sentence string  `json:"sentence"` // what to do: "Record 8 h instead of 3 h, or record a second run."
+	// LengthFactor is how many times as long a recording would decide, Hours how long that is; 0 where nothing tells.
+	LengthFactor float64 `json:"times,omitempty"`
+	Hours        float64 `json:"hours,omitempty"`
+	Sentence     string  `json:"sentence"` // what to do: "Record 8 h instead of 3 h, or record a second run."
 }
 
 // A NextEvidence is a kind of evidence that would decide.
@@ -80,13 +80,13 @@ func (d *draft) longer(times float64) *Next {
 	if !(times > 1) {
 		return &Next{Evidence: NextLonger, Sentence: "Record longer, or record a second run."}
 	}
-	n := &Next{Evidence: NextLonger, Times: max(times, leastLonger)}
+	n := &Next{Evidence: NextLonger, LengthFactor: max(times, leastLonger)}
 	hours := d.hours()
 	if hours > 0 {
-		n.Hours = n.Times * hours
+		n.Hours = n.LengthFactor * hours
 		n.Sentence = fmt.Sprintf("Record %s instead of %s, or record a second run.", spanOf(n.Hours), spanOf(hours))
 	} else {
-		n.Sentence = fmt.Sprintf("Record %.3g times as long, or record a second run.", n.Times)
+		n.Sentence = fmt.Sprintf("Record %.3g times as long, or record a second run.", n.LengthFactor)
 	}
 	return n
 }

@@ -60,9 +60,9 @@ func TestNext(t *testing.T) {
 	} {
 		v, got := test.draft.decide(), "<nil>"
 		if n := v.Next; n != nil {
-			got = fmt.Sprintf("{%s %d %d %.2g %.1f %s}", n.Evidence, n.Snapshots, n.SnapshotsToBeCertain, n.Times, n.Hours, n.Sentence)
+			got = fmt.Sprintf("{%s %d %d %.2g %.1f %s}", n.Evidence, n.Snapshots, n.SnapshotsToBeCertain, n.LengthFactor, n.Hours, n.Sentence)
 			if n.Hours == 0 {
-				got = fmt.Sprintf("{%s %d %d %.2g 0 %s}", n.Evidence, n.Snapshots, n.SnapshotsToBeCertain, n.Times, n.Sentence)
+				got = fmt.Sprintf("{%s %d %d %.2g 0 %s}", n.Evidence, n.Snapshots, n.SnapshotsToBeCertain, n.LengthFactor, n.Sentence)
 			}
 		}
 		if got != test.want {

@@ -65,8 +65,8 @@ func TestOrderOfFindings(t *testing.T) {
 		want := slices.SortedFunc(slices.Values(list), func(a, b *Finding) int {
 			return cmp.Or(
 				cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), CompareScores(b.Score, a.Score),
-				cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes),
-				cmp.Compare(b.BeforeExit().Count, a.BeforeExit().Count), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
+				cmp.Compare(b.GrowthBeforeExit().Bytes, a.GrowthBeforeExit().Bytes),
+				cmp.Compare(b.GrowthBeforeExit().Count, a.GrowthBeforeExit().Count), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
 				cmp.Compare(a.Signature, b.Signature),
 			)
 		})

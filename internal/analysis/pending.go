@@ -31,7 +31,7 @@ func pendingSymbols(modules []Module) []Warning {
 			if files[server] == nil {
 				servers = append(servers, server)
 			}
-			if wanted := m.Wanted(); !slices.Contains(files[server], wanted) {
+			if wanted := m.MissingSymbolsText(); !slices.Contains(files[server], wanted) {
 				files[server] = append(files[server], wanted)
 			}
 		}

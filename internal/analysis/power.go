@@ -50,7 +50,7 @@ func (j *judge) noise(sites []*judgedSite) float64 {
 		if s.key.kind == capture.KindHeapVirtual || s.result.Class != ClassStable && s.result.Class != ClassTransient {
 			continue
 		}
-		list = append(list, score.Noise(j.series(&s.sample), &j.axis))
+		list = append(list, score.CountNoise(j.series(&s.sample), &j.axis))
 	}
 	if len(list) == 0 {
 		return 0

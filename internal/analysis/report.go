@@ -38,16 +38,16 @@ type Report struct {
 	Power *Power `json:"power,omitempty"`
 	// PartLengths are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
 	PartLengths *score.PartLengths `json:"stretches,omitempty"`
-	// Watch is what turns growth that matters into bytes of the run; nil of a report that was read from JSON.
-	Watch *Observation `json:"-"`
+	// Observation is what turns growth that matters into bytes of the run; nil of a report that was read from JSON.
+	Observation *Observation `json:"-"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// MemoryHistory is the memory over time, where the evidence tells it.
 	MemoryHistory *footprint.MemoryHistory `json:"memory_over_time,omitempty"`
 	// Reported are the leaks that Application Verifier reports, by its own method.
 	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
-	// ListsExit says that the evidence lists what was left when the process ended: a leak at exit that it does not list was
-	// freed.
+	// ListsExit says that the evidence lists what was left when the process ended: a leak at exit that it does not list
+	// was freed.
 	ListsExit bool `json:"lists_at_exit,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
@@ -64,9 +64,9 @@ type Report struct {
 	lazy *lazySites
 }
 
-// Identify gives all sites the Keys of their stacks, by which callers find the sites again in another report on the
+// SetStackKeys gives all sites the Keys of their stacks, by which callers find the sites again in another report on the
 // same evidence. It computes a hash for each frame. Sites of a report that was read from JSON have no Keys.
-func (r *Report) Identify() {
+func (r *Report) SetStackKeys() {
 	if r.lazy == nil {
 		return
 	}
@@ -135,8 +135,8 @@ type Finding struct {
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
-	// Cause is the number of the Cause whose part the finding is; 0 where it shares its cause with no other.
-	Cause int `json:"cause,omitempty"`
+	// CauseNumber is the number of the cause whose part the finding is; 0 where it shares its cause with no other.
+	CauseNumber int `json:"cause,omitempty"`
 
 	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did
 	// not keep anything.
@@ -208,9 +208,9 @@ type Module struct {
 	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`
-	// Stake is what is outstanding at sites with an unnamed frame in this module, or one that has only the name of the
-	// nearest export; or was before the process ended.
-	Stake Amount `json:"stake"`
+	// UnnamedHeld is what is outstanding at sites with an unnamed frame in this module, or one that has only the name of
+	// the nearest export; or was before the process ended.
+	UnnamedHeld Amount `json:"stake"`
 }
 
 // An Amount counts blocks and bytes.
@@ -268,16 +268,16 @@ type Class = score.Class
 
 // The classes that a report may give.
 const (
-	ClassLeak         = score.Leak
-	ClassGrowingBlock = score.GrowingBlock // a few blocks that are resized to ever more bytes
-	ClassGrowing      = score.Growing      // grows, and the evidence does not decide
-	ClassUnreferenced = score.Unreferenced // no pointer reaches it
-	ClassLeftAtExit   = score.LeftAtExit   // a tool lists it as not freed when the process ended
-	ClassCache        = score.Cache
-	ClassOneTime      = score.OneTime
-	ClassTransient    = score.Transient // of traces: allocated inside the window and nothing of it left
-	ClassStable       = score.Stable
-	ClassUnknown      = score.Unknown
+	ClassLeak         = score.ClassLeak
+	ClassGrowingBlock = score.ClassGrowingBlock // a few blocks that are resized to ever more bytes
+	ClassGrowing      = score.ClassGrowing      // grows, and the evidence does not decide
+	ClassUnreferenced = score.ClassUnreferenced // no pointer reaches it
+	ClassLeftAtExit   = score.ClassLeftAtExit   // a tool lists it as not freed when the process ended
+	ClassCache        = score.ClassCache
+	ClassOneTime      = score.ClassOneTime
+	ClassTransient    = score.ClassTransient // of traces: allocated inside the window and nothing of it left
+	ClassStable       = score.ClassStable
+	ClassUnknown      = score.ClassUnknown
 )
 
 // Flags of a site.
@@ -302,11 +302,11 @@ type Site struct {
 	Flags       []string   `json:"flags"`
 	Traces      []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
 	Stack       StackRef   `json:"stack"`
-	Aliases     []StackRef `json:"aliases,omitempty"`
-	// Rows are the numbers that the site has in the allocation table of the trace.
-	Rows []uint32 `json:"table_sites,omitempty"`
+	AliasStacks []StackRef `json:"aliases,omitempty"`
+	// TableSites are the numbers that the site has in the allocation table of the trace.
+	TableSites []uint32 `json:"table_sites,omitempty"`
 
-	// StackKey identifies the stack everywhere; zero where there is none, and in reports until Identify makes it.
+	// StackKey identifies the stack everywhere; zero where there is none, and in reports until SetStackKeys makes it.
 	StackKey Key `json:"-"`
 }
 

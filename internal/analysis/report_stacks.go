@@ -1,7 +1,7 @@
 package analysis
 
-// Head is the report without its sites and findings, with the stacks that the rest names.
-func (r *Report) Head() *Report {
+// Summary is the report without its sites and findings, with the stacks that the rest names.
+func (r *Report) Summary() *Report {
 	head := *r
 	head.Sites, head.Findings, head.lazy = nil, nil, nil
 	head.Memory, head.Reported = cloneMemory(r.Memory), append([]ReportedLeaks(nil), r.Reported...)
@@ -43,8 +43,8 @@ func (r *Report) stackRefs() []*StackRef {
 	refs := make([]*StackRef, 0, len(r.Sites))
 	for i := range r.Sites {
 		refs = append(refs, &r.Sites[i].Stack)
-		for k := range r.Sites[i].Aliases {
-			refs = append(refs, &r.Sites[i].Aliases[k])
+		for k := range r.Sites[i].AliasStacks {
+			refs = append(refs, &r.Sites[i].AliasStacks[k])
 		}
 	}
 	return append(refs, r.headRefs()...)

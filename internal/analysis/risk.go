@@ -63,7 +63,7 @@ func (d *draft) most() (bytes float64) {
 // A Risk is what one finding could leak in its run, whatever matters there.
 type Risk struct {
 	Probability float64 // that it leaks, among the findings of the run
-	Bytes       float64 // the most that it could leak in the run
+	MostBytes   float64 // the most that it could leak in the run
 	Score       float64 // from 0 to 1; 0 where a rule gives none
 }
 
@@ -72,7 +72,7 @@ func (r *Risk) And(other *Risk) *Risk {
 	if r == nil || other == nil {
 		return r.Or(other)
 	}
-	return &Risk{max(r.Probability, other.Probability), r.Bytes + other.Bytes, max(r.Score, other.Score)}
+	return &Risk{max(r.Probability, other.Probability), r.MostBytes + other.MostBytes, max(r.Score, other.Score)}
 }
 
 // Or is the larger of the risks of one leak in two runs; nil is none.
@@ -84,51 +84,51 @@ func (r *Risk) Or(other *Risk) *Risk {
 }
 
 // weight is how many bytes are expected to leak.
-func (r *Risk) weight() float64 { return r.Probability * r.Bytes }
+func (r *Risk) weight() float64 { return r.Probability * r.MostBytes }
 
 // A RiskSelection says which risks must be decided before a run passes.
 type RiskSelection struct {
-	Expected        float64 // bytes that all risks together are expected to leak in the run
-	MustDecide      []bool  // by risk
-	MustDecideCount int     // how many must be decided
-	LargestRisk     int     // index of the largest expected leak, among those that must be decided if there are any; −1 without risks
+	ExpectedBytes    float64 // bytes that all risks together are expected to leak in the run
+	MustDecide       []bool  // by risk
+	MustDecideCount  int     // how many must be decided
+	LargestRiskIndex int     // index of the largest expected leak, among those that must be decided if there are any; −1 without risks
 }
 
 // SelectRisks chooses the risks that must be decided before a run passes: each that is probably a leak and could leak
 // more than the limit (bytes of the run). To these it adds the largest others, until the rest is not expected to exceed
 // the limit.
 func SelectRisks(risks []Risk, limit float64) RiskSelection {
-	w := RiskSelection{MustDecide: make([]bool, len(risks)), LargestRisk: -1}
+	w := RiskSelection{MustDecide: make([]bool, len(risks)), LargestRiskIndex: -1}
 	order := make([]int, len(risks))
 	for i := range risks {
 		order[i] = i
-		w.Expected += risks[i].weight()
+		w.ExpectedBytes += risks[i].weight()
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(risks[b].weight(), risks[a].weight()) })
-	rest := w.Expected
+	rest := w.ExpectedBytes
 	for _, i := range order {
 		r := &risks[i]
-		if r.Bytes > limit && r.Score >= undecidedScore || rest > limit {
+		if r.MostBytes > limit && r.Score >= undecidedScore || rest > limit {
 			w.MustDecide[i] = true
 			if w.MustDecideCount++; w.MustDecideCount == 1 {
-				w.LargestRisk = i
+				w.LargestRiskIndex = i
 			}
 		}
 		rest -= r.weight()
 	}
-	if w.LargestRisk < 0 && len(order) > 0 {
-		w.LargestRisk = order[0]
+	if w.LargestRiskIndex < 0 && len(order) > 0 {
+		w.LargestRiskIndex = order[0]
 	}
 	return w
 }
 
 // weigh says what the findings of a report that are no certain leak could leak, and marks those that must be decided.
 // Growth that the evidence could not have shown anyway makes nothing undecided.
-func (d *draft) weigh() (Matters, *Undecided) {
+func (d *draft) weigh() (AppliedThreshold, *Undecided) {
 	r := d.report
-	r.Watch = d.watch()
-	matters := r.Watch.Matters(d.opt.Matters, nil)
-	limit := r.Watch.Limit(matters.Growth)
+	r.Observation = d.watch()
+	matters := r.Observation.ChooseThreshold(d.opt.Matters, nil)
+	limit := r.Observation.LimitBytes(matters.Growth)
 	places := d.chances()
 	var risks []Risk
 	var of []*draftFinding // by risk
@@ -137,7 +137,7 @@ func (d *draft) weigh() (Matters, *Undecided) {
 		if !(f.most > 0) {
 			continue
 		}
-		f.Risk = &Risk{Probability: probability(&f.Finding, places), Bytes: f.most, Score: scoreOf(&f.Finding)}
+		f.Risk = &Risk{Probability: probability(&f.Finding, places), MostBytes: f.most, Score: scoreOf(&f.Finding)}
 		if f.Immaterial {
 			risks, of = append(risks, *f.Risk), append(of, f)
 		}
@@ -146,10 +146,10 @@ func (d *draft) weigh() (Matters, *Undecided) {
 	for i, must := range w.MustDecide {
 		of[i].Immaterial = !must
 	}
-	inUnit := func(bytes float64) Growth { return r.Watch.growth(bytes, matters.Growth.Unit) }
-	u := &Undecided{Sites: w.MustDecideCount, Limit: inUnit(limit), Expected: inUnit(w.Expected)}
-	if w.LargestRisk >= 0 {
-		f := of[w.LargestRisk]
+	inUnit := func(bytes float64) Growth { return r.Observation.growth(bytes, matters.Growth.Unit) }
+	u := &Undecided{Sites: w.MustDecideCount, Limit: inUnit(limit), Expected: inUnit(w.ExpectedBytes)}
+	if w.LargestRiskIndex >= 0 {
+		f := of[w.LargestRiskIndex]
 		u.Largest = &PossibleLeak{Signature: f.Signature, Probability: f.Risk.Probability, Growth: inUnit(f.most),
 			where: f.Where(), longer: longerFor(&f.Finding)}
 	}
@@ -159,16 +159,16 @@ func (d *draft) weigh() (Matters, *Undecided) {
 // watch is what the evidence of a report watched.
 func (d *draft) watch() *Observation {
 	r := d.report
-	w := &Observation{Weighed: true, Hours: d.hours(), Settle: max(0, d.opt.Settle).Hours(), Settled: d.settled}
+	w := &Observation{Weighed: true, Hours: d.hours(), SettleHours: max(0, d.opt.Settle).Hours(), Settled: d.settled}
 	if r.Trace == nil && d.listsAll() { // a trace does not list what was allocated before it
 		held := r.Totals.Heap.Outstanding.Plus(r.Totals.Virtual.Outstanding)
-		w.Held = float64(max(0, held.Bytes))
+		w.HeldBytes = float64(max(0, held.Bytes))
 	}
 	if s := r.PartLengths; s != nil && s.Unit != hour {
 		w.Unit, w.Work = s.Unit, s.Sum()
 	}
 	if p := r.Power; p != nil {
-		w.Power = p.Bytes * w.length(p.Unit)
+		w.PowerBytes = p.Bytes * w.length(p.Unit)
 	}
 	return w
 }
@@ -216,7 +216,7 @@ func (j *judge) mostLeaked(s *sample, class Class, f *Finding) float64 {
 	if class == ClassGrowingBlock && f.Growth != nil {
 		return float64(max(0, f.Growth.Bytes))
 	}
-	held := f.BeforeExit()
+	held := f.GrowthBeforeExit()
 	if held.Count <= 0 {
 		return 0
 	}

@@ -142,7 +142,7 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 		m.part, m.site, m.traces = p, site, nil
 	}
 	if m.stack == capture.NoStack || from.part > m.stackOf {
-		m.stack, m.aliases, m.stackOf = from.site.Stack, from.site.Aliases, from.part
+		m.stack, m.aliases, m.stackOf = from.site.Stack, from.site.AliasStacks, from.part
 	}
 	switch {
 	case site.Trace == 0 || slices.Contains(m.traces, site.Trace):
@@ -248,7 +248,7 @@ func (s *series) resolveIDs() []map[uint64]origin {
 // isSameStack reports whether an id has the same addresses in two parts. The later part may show another module at one
 // of them, which was loaded after the id was given.
 func (s *series) isSameStack(a, b origin) bool {
-	if len(a.site.Aliases) > 0 || len(b.site.Aliases) > 0 {
+	if len(a.site.AliasStacks) > 0 || len(b.site.AliasStacks) > 0 {
 		return false
 	}
 	x, y := &s.parts[a.part].Stacks, &s.parts[b.part].Stacks

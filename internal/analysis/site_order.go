@@ -17,8 +17,8 @@ var siteRanking = ranking[*judgedSite]{
 			}
 			return 1
 		},
-		func(s *judgedSite) int64 { return s.BeforeExit().Bytes },
-		func(s *judgedSite) int64 { return s.BeforeExit().Count },
+		func(s *judgedSite) int64 { return s.GrowthBeforeExit().Bytes },
+		func(s *judgedSite) int64 { return s.GrowthBeforeExit().Count },
 		func(s *judgedSite) int64 { return s.Outstanding.Bytes },
 		func(s *judgedSite) int64 { return s.allocated().Bytes },
 		func(s *judgedSite) int64 { return s.allocated().Count },

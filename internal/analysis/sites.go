@@ -77,8 +77,8 @@ func (d *draft) judgeSites(ctx context.Context) error {
 	siteRanking.sort(sites)
 	d.numberFrames(sites)
 	shown := len(sites)
-	if opt.Shown > 0 {
-		shown = min(shown, opt.Shown)
+	if opt.ShownRows > 0 {
+		shown = min(shown, opt.ShownRows)
 	}
 	r.Sites = make([]Site, len(sites))
 	inParts(len(sites), func(from, to int) {
@@ -179,7 +179,7 @@ func (s *series) fill(site *judgedSite, m *mergedSite, f *frames) {
 // figures are the numbers of a site, without text.
 func (s *judgedSite) figures() Site {
 	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable,
-		Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
+		Verdict: s.verdict, Stack: s.placed.ref, TableSites: s.rows}
 	if s.result.Scored() {
 		out.Score = &s.result.Score
 	}
@@ -198,9 +198,9 @@ func (s *judgedSite) write(out *Site, snapshots []Snapshot) {
 		out.Traces = append(out.Traces, strings.ToUpper(strconv.FormatUint(trace, 16)))
 	}
 	for _, alias := range m.aliases {
-		out.Aliases = append(out.Aliases, f.placed[alias].ref)
+		out.AliasStacks = append(out.AliasStacks, f.placed[alias].ref)
 	}
-	if len(out.Aliases) > 0 {
+	if len(out.AliasStacks) > 0 {
 		out.Flags = append(out.Flags, FlagAmbiguous)
 	}
 	if f.isTruncated(m.stack) {
@@ -218,6 +218,6 @@ func (f *frames) isTruncated(id capture.StackID) bool {
 	if depth != oldDepthLimit {
 		return depth >= depthLimit
 	}
-	rows := f.table.Numbers(f.placed[id].ref)
+	rows := f.table.FrameNumbers(f.placed[id].ref)
 	return f.table.marks[f.table.rows[rows[len(rows)-1]].mark].Layer != LayerBase
 }

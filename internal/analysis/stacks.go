@@ -86,9 +86,9 @@ func (s *Stacks) FrameCount() int {
 	return len(s.rows)
 }
 
-// Numbers are the frames of a stack, innermost first, as numbers for Frame. The slice is shared and must not be written
-// to.
-func (s *Stacks) Numbers(ref StackRef) []uint32 {
+// FrameNumbers are the frames of a stack, innermost first, as numbers for Frame. The slice is shared and must not be
+// written to.
+func (s *Stacks) FrameNumbers(ref StackRef) []uint32 {
 	if ref <= 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s *Stacks) Frame(number uint32) *Frame {
 
 // Frames makes the frames of a stack, innermost first.
 func (s *Stacks) Frames(ref StackRef) []*Frame {
-	numbers := s.Numbers(ref)
+	numbers := s.FrameNumbers(ref)
 	frames := make([]*Frame, len(numbers))
 	for i, n := range numbers {
 		frames[i] = s.Frame(n)
@@ -244,7 +244,7 @@ func (s *Stacks) index() *stackIndex {
 		}
 		for i := range s.ends {
 			ref := StackRef(i + 1)
-			s.added.stacks[string(stackKey(s.Numbers(ref)))] = ref
+			s.added.stacks[string(stackKey(s.FrameNumbers(ref)))] = ref
 		}
 	}
 	return s.added
@@ -275,7 +275,7 @@ func (s *Stacks) only(names []*StackRef) *Stacks {
 	out := newStacks()
 	rows := map[uint32]uint32{}
 	for _, name := range names {
-		numbers := slices.Clone(s.Numbers(*name))
+		numbers := slices.Clone(s.FrameNumbers(*name))
 		for i, n := range numbers {
 			at, ok := rows[n]
 			if !ok {

@@ -8,7 +8,7 @@ import (
 // A cause counts once, as a leak where one of its parts leaks, with what all of them hold.
 func TestTallyCountsCauses(t *testing.T) {
 	part := func(signature string, class Class, bytes int64, cause int) *draftFinding {
-		return &draftFinding{Finding: Finding{Signature: signature, Verdict: class, Certain: class == ClassLeak, Cause: cause,
+		return &draftFinding{Finding: Finding{Signature: signature, Verdict: class, Certain: class == ClassLeak, CauseNumber: cause,
 			Amounts: Amounts{Outstanding: Amount{1, bytes}, Growth: &Amount{1, bytes}}}}
 	}
 	for name, c := range map[string]struct {

@@ -23,9 +23,9 @@ type Lifetimes struct {
 	// UnknownFrees are frees inside the window whose allocation is not in the trace. They are in no other number.
 	UnknownFrees int64 `json:"unknown_frees"`
 	Peak         *Peak `json:"peak,omitempty"` // nil where it was not asked for
-	// Teardown is what was allocated inside the window and outstanding when the process began to free its memory before
-	// it ended; nil where it did not, or where next to nothing was left.
-	Teardown *Amount `json:"teardown,omitempty"`
+	// HeldAtTeardown is what was allocated inside the window and outstanding when the process began to free its memory
+	// before it ended; nil where it did not, or where next to nothing was left.
+	HeldAtTeardown *Amount `json:"teardown,omitempty"`
 	// HeldAtExit is what was outstanding before the process ended inside the window, as HeldBeforeExit says; nil where
 	// nothing ended with it.
 	HeldAtExit *Amount `json:"before_exit,omitempty"`
@@ -68,15 +68,15 @@ type Trace struct {
 // A Timeline is outstanding bytes over the whole trace, in stretches. Stretch i begins at AtNS[i] and lasts to the
 // next.
 type Timeline struct {
-	AtNS []int64 `json:"at_ns"`
-	Last []int64 `json:"bytes"` // as the stretch ends
-	Max  []int64 `json:"max"`   // most in it, exact
+	AtNS      []int64 `json:"at_ns"`
+	LastBytes []int64 `json:"bytes"` // as the stretch ends
+	MaxBytes  []int64 `json:"max"`   // most in it, exact
 }
 
 // timelineOf joins the stretches of a line where there are more than n: to stretches of equal length, each of which is
 // closed where nothing happens behind it, so that it gives at most twice as many points as it has stretches.
 func timelineOf(points []allocations.Point, n int) Timeline {
-	t := Timeline{AtNS: []int64{}, Last: []int64{}, Max: []int64{}}
+	t := Timeline{AtNS: []int64{}, LastBytes: []int64{}, MaxBytes: []int64{}}
 	if len(points) <= n {
 		for _, p := range points {
 			t.add(p.Time, p.Last, p.Max)
@@ -101,7 +101,7 @@ func timelineOf(points []allocations.Point, n int) Timeline {
 }
 
 func (t *Timeline) add(at, last, highest int64) {
-	t.AtNS, t.Last, t.Max = append(t.AtNS, at), append(t.Last, last), append(t.Max, highest)
+	t.AtNS, t.LastBytes, t.MaxBytes = append(t.AtNS, at), append(t.LastBytes, last), append(t.MaxBytes, highest)
 }
 
 // lifetimesOf makes the figures of a set of allocations. The peak may be nil.
@@ -120,14 +120,14 @@ func lifetimesOf(c *allocations.WindowUsage, peak *allocations.Peak) Amounts {
 
 func amount(u allocations.Usage) Amount { return Amount{u.Count, u.Bytes} }
 
-// BeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end, which
-// is what a verdict goes by. Without an end it is Growth.
-func (a *Amounts) BeforeExit() Amount {
+// GrowthBeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end,
+// which is what a verdict goes by. Without an end it is Growth.
+func (a *Amounts) GrowthBeforeExit() Amount {
 	if a.Growth == nil {
 		return Amount{}
 	}
-	if a.Lifetimes != nil && a.Teardown != nil {
-		return *a.Teardown
+	if a.Lifetimes != nil && a.HeldAtTeardown != nil {
+		return *a.HeldAtTeardown
 	}
 	g := *a.Growth
 	if a.Lifetimes != nil {
@@ -141,10 +141,10 @@ func (a *Amounts) BeforeExit() Amount {
 // to end. Pages show this number beside a verdict, which is about that instant. ended says whether any of it ended with
 // the process; else it is Outstanding.
 func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
-	if a.Lifetimes == nil || a.Growth == nil || a.Teardown == nil && a.AtExit == (Amount{}) {
+	if a.Lifetimes == nil || a.Growth == nil || a.HeldAtTeardown == nil && a.AtExit == (Amount{}) {
 		return a.Outstanding, false
 	}
-	before := a.BeforeExit()
+	before := a.GrowthBeforeExit()
 	return Amount{a.Outstanding.Count + before.Count - a.Growth.Count,
 		a.Outstanding.Bytes + before.Bytes - a.Growth.Bytes}, true
 }

@@ -88,7 +88,7 @@ func TestTraceReport(t *testing.T) {
 		t.Errorf("sites %s, want %s", strings.Join(got, ", "), want)
 	}
 	if *r.Window != (analysis.Window{ToNS: 10e9, DurationNS: 10e9}) || r.Trace.Events != 99 ||
-		r.Evidence[0].Events != 99 || r.Snapshots[1].AtNS != 5e9 || r.Sites[0].Rows[0] != 12 {
+		r.Evidence[0].Events != 99 || r.Snapshots[1].AtNS != 5e9 || r.Sites[0].TableSites[0] != 12 {
 		t.Errorf("window %+v, trace %+v, evidence %+v", r.Window, r.Trace, r.Evidence)
 	}
 	if r.Verdict.Status != analysis.StatusNoLeak ||
@@ -115,7 +115,7 @@ func TestTraceThatEnded(t *testing.T) {
 		*s.HeldAtExit != want || *r.Totals.Heap.HeldAtExit != want {
 		t.Errorf("before its end it held %+v, %+v, in all %+v", held, s.HeldAtExit, r.Totals.Heap.HeldAtExit)
 	}
-	if got := r.Modules[0].Stake; got != want {
+	if got := r.Modules[0].UnnamedHeld; got != want {
 		t.Errorf("at stake %+v, want %+v", got, want)
 	}
 	const unnamed = "Add symbols: 1 of 1 site (200 B held before the process ended) has no function name, " +
@@ -123,7 +123,7 @@ func TestTraceThatEnded(t *testing.T) {
 	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return strings.HasPrefix(w.Message, unnamed) }) {
 		t.Errorf("%+v", r.Warnings)
 	}
-	if !strings.Contains(r.Verdict.Sentence, "and then ended") || r.Findings[0].BeforeExit().Bytes != 200 {
+	if !strings.Contains(r.Verdict.Sentence, "and then ended") || r.Findings[0].GrowthBeforeExit().Bytes != 200 {
 		t.Errorf("%s", r.Verdict.Sentence)
 	}
 }
@@ -251,16 +251,16 @@ func TestTimelineIsJoined(t *testing.T) {
 	points[1234].Max = 1e6
 	c.Trace.Heap.Points = slices.Concat(points, []allocations.Point{{Time: 9e9, Last: 3, Max: 5000}})
 	line := analyze(t, inputs(c)).Trace.HeapTimeline
-	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.Last) || len(line.Max) != len(line.Last) ||
+	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.LastBytes) || len(line.MaxBytes) != len(line.LastBytes) ||
 		!slices.IsSorted(line.AtNS) {
 		t.Fatalf("%d points", len(line.AtNS))
 	}
-	highest := slices.Index(line.Max, 1e6)
+	highest := slices.Index(line.MaxBytes, 1e6)
 	if highest < 0 || line.AtNS[highest] > 1234e6 || line.AtNS[highest+1] <= 1234e6 || line.AtNS[highest+1] > 1250e6 {
 		t.Errorf("the peak at 1.234 s is at %d", highest)
 	}
-	if n := len(line.AtNS); line.Last[n-1] != 3 || line.AtNS[n-1] != 9e9 || line.Max[n-2] != line.Last[n-2] {
-		t.Errorf("ends with %v %v %v", line.AtNS[n-2:], line.Last[n-2:], line.Max[n-2:])
+	if n := len(line.AtNS); line.LastBytes[n-1] != 3 || line.AtNS[n-1] != 9e9 || line.MaxBytes[n-2] != line.LastBytes[n-2] {
+		t.Errorf("ends with %v %v %v", line.AtNS[n-2:], line.LastBytes[n-2:], line.MaxBytes[n-2:])
 	}
 }
 
@@ -300,7 +300,7 @@ func TestHeldBeforeExit(t *testing.T) {
 		"ended with it": {analysis.Amounts{Growth: growth(-1),
 			Lifetimes: &analysis.Lifetimes{AtExit: amount(6)}}, 6, true},
 		"freed in order to end": {analysis.Amounts{Growth: growth(-1),
-			Lifetimes: &analysis.Lifetimes{Teardown: growth(4)}}, 5, true},
+			Lifetimes: &analysis.Lifetimes{HeldAtTeardown: growth(4)}}, 5, true},
 	} {
 		if held, ended := test.amounts.HeldBeforeExit(); held != amount(test.held) || ended != test.ended {
 			t.Errorf("%s: %+v, %v", name, held, ended)

@@ -18,7 +18,7 @@ func whatOfTrace(r *Report, t *tally) string {
 		end = " and then ended"
 	}
 	// Of a circular trace the beginning is gone.
-	span := Seconds(max(0, min(r.Window.ToNS, r.Trace.ToNS)-max(r.Window.FromNS, r.Trace.FromNS)))
+	span := SecondsText(max(0, min(r.Window.ToNS, r.Trace.ToNS)-max(r.Window.FromNS, r.Trace.FromNS)))
 	allocated := r.Totals.Heap.Allocated.Plus(r.Totals.Virtual.Allocated)
 	if allocated.Count == 0 {
 		return fmt.Sprintf("%s allocated nothing in %s%s", name, span, end)
@@ -27,12 +27,12 @@ func whatOfTrace(r *Report, t *tally) string {
 	if t.top == nil {
 		return s + "; no site keeps growing"
 	}
-	grown := t.top.BeforeExit()
+	grown := t.top.GrowthBeforeExit()
 	if t.top.Lifetimes == nil { // of snapshots beside the trace
 		return fmt.Sprintf("%s; only snapshots show growth, the most, %s in %s, from %s", s, quantity.Bytes(grown.Bytes),
 			blocks(grown.Count), t.top.Where())
 	}
-	growth := r.Totals.Heap.BeforeExit().Plus(r.Totals.Virtual.BeforeExit())
+	growth := r.Totals.Heap.GrowthBeforeExit().Plus(r.Totals.Virtual.GrowthBeforeExit())
 	if growth.Bytes <= 0 && r.Trace.isTorn(r.Window.capture()) { // totals are of the time behind
 		return fmt.Sprintf("%s; before the process freed its memory, the most, %s in %s, was held from %s", s,
 			quantity.Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
@@ -52,8 +52,8 @@ func whatOfTrace(r *Report, t *tally) string {
 		blocks(grown.Count), t.top.Where())
 }
 
-// Seconds prints a duration of a trace.
-func Seconds(ns int64) string {
+// SecondsText prints a duration of a trace.
+func SecondsText(ns int64) string {
 	d := time.Duration(ns)
 	switch {
 	case d < time.Second:

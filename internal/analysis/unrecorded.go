@@ -1,8 +1,8 @@
 package analysis
 
-// Unrecorded says why the totals of a trace are unknown, for heaps and for virtual memory. The trace has no such
+// WhyUnrecorded says why the totals of a trace are unknown, for heaps and for virtual memory. The trace has no such
 // events of the process, and 0 in the totals means unknown. Both are "" where the totals are known.
-func (r *Report) Unrecorded() (heap, virtual string) {
+func (r *Report) WhyUnrecorded() (heap, virtual string) {
 	if r.Trace == nil {
 		return "", ""
 	}

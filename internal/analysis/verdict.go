@@ -58,7 +58,7 @@ func (d *draft) tally() tally {
 			}
 		}
 		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() ||
-			f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
+			f.Verdict == t.top.Verdict && f.GrowthBeforeExit().Bytes > t.top.GrowthBeforeExit().Bytes {
 			t.top = f
 		}
 	}
@@ -70,12 +70,13 @@ func (t *tally) countCause(r *Report, f *Finding) {
 	class, first := f.Verdict, true
 	if c := r.FindLostTogether(f); c != nil {
 		class, first = c.Verdict, c.Members[0].Signature == f.Signature
-		if first && class == ClassLeak && (t.topCause == nil || c.BeforeExit().Bytes > t.topCause.BeforeExit().Bytes) {
+		if first && class == ClassLeak &&
+			(t.topCause == nil || c.GrowthBeforeExit().Bytes > t.topCause.GrowthBeforeExit().Bytes) {
 			t.topCause = c
 		}
 	}
 	if class == ClassLeak {
-		t.leaked = t.leaked.Plus(f.BeforeExit())
+		t.leaked = t.leaked.Plus(f.GrowthBeforeExit())
 	}
 	switch {
 	case !first:
@@ -103,7 +104,7 @@ func (d *draft) decide() EvidenceVerdict {
 	if n := len(d.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
-	r.Watch = &Observation{}
+	r.Observation = &Observation{}
 	weighed := r.PartLengths != nil && !d.listsNothing() && !cutShort(d.judged)
 	if weighed {
 		matters, undecided := d.weigh()
@@ -185,10 +186,10 @@ func (d *draft) sentence(v *EvidenceVerdict, t *tally, doubt string) string {
 
 // leaks says who leaks how much, and from where.
 func leaks(r *Report, t *tally) string {
-	top, c := t.top.BeforeExit(), t.topCause
+	top, c := t.top.GrowthBeforeExit(), t.topCause
 	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), quantity.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
 	if t.leakCauses == 1 && c != nil {
-		return fmt.Sprintf("%s: %s, %s, ratio %s%s", s, c.Stacks(), c.Title, c.Ratio, c.Rate.sentence())
+		return fmt.Sprintf("%s: %s, %s, ratio %s%s", s, c.CountText(), c.Title, c.Ratio, c.Rate.sentence())
 	}
 	if t.leaks == 1 {
 		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
@@ -198,8 +199,8 @@ func leaks(r *Report, t *tally) string {
 		from = fmt.Sprintf("%d leaks in %d stacks", t.leakCauses, t.leaks)
 	}
 	s += " from " + from + "; the most, "
-	if c != nil && c.BeforeExit().Bytes > top.Bytes {
-		most := c.BeforeExit()
+	if c != nil && c.GrowthBeforeExit().Bytes > top.Bytes {
+		most := c.GrowthBeforeExit()
 		return s + fmt.Sprintf("%s in %s, %s%s", quantity.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
 	}
 	return s + fmt.Sprintf("%s in %s, from %s%s", quantity.Bytes(top.Bytes), blocks(top.Count), t.top.Where(),
@@ -250,7 +251,7 @@ func (d *draft) what(t *tally) string {
 	}
 	from, to := d.judged[0], d.judged[n-1]
 	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
-	top := t.top.BeforeExit()
+	top := t.top.GrowthBeforeExit()
 	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, quantity.Bytes(growth.Bytes), blocks(growth.Count), n)
 	if growth.Bytes <= 0 {
 		s = fmt.Sprintf("%s shrank by %s over %d snapshots while %s grew", name, quantity.Bytes(-growth.Bytes), n, places(t))

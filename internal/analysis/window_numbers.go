@@ -12,10 +12,10 @@ import (
 
 // A SiteRows says of one site of a report which allocations of the trace's table are its own.
 type SiteRows struct {
-	Ordinal int // rank in the report
-	Kind    string
-	Heap    string // handle, "" for none
-	Numbers []uint32
+	Ordinal    int // rank in the report
+	Kind       string
+	Heap       string // handle, "" for none
+	TableSites []uint32
 }
 
 // WindowNumbers are the numbers of a run in a window of its trace.
@@ -49,7 +49,7 @@ func (s *WindowSite) Clauses() []score.Clause {
 
 // judge judges the site by a sample.
 func (s *WindowSite) judge(by *sample, clock *score.Clock) {
-	r := judgeTrace(by, clock, score.Trace)
+	r := judgeTrace(by, clock, score.JudgeTrace)
 	s.Verdict, s.Certain = r.Class, r.Certain
 	if r.Scored() {
 		s.Score = new(r.Score)
@@ -61,10 +61,10 @@ func (s *WindowSite) judge(by *sample, clock *score.Clock) {
 
 // TraceSites are the sites of a report of a trace, which can be asked for in windows of it.
 type TraceSites struct {
-	Trace *Trace
-	Sites []SiteRows
-	Heaps []string // handles, as the report has them
-	Width int      // the numbers of sites in the table are below; the table may hold other processes too
+	Trace      *Trace
+	Sites      []SiteRows
+	Heaps      []string // handles, as the report has them
+	TableWidth int      // the numbers of sites in the table are below; the table may hold other processes too
 }
 
 // TraceSites are the sites of the report, with as wide a table as they need.
@@ -72,9 +72,9 @@ func (r *Report) TraceSites() *TraceSites {
 	t := &TraceSites{Trace: r.Trace}
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		t.Sites = append(t.Sites, SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, Numbers: s.Rows})
-		for _, n := range s.Rows {
-			t.Width = max(t.Width, int(n)+1)
+		t.Sites = append(t.Sites, SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, TableSites: s.TableSites})
+		for _, n := range s.TableSites {
+			t.TableWidth = max(t.TableWidth, int(n)+1)
 		}
 	}
 	for i := range r.Heaps {
@@ -101,7 +101,9 @@ func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w c
 // question is what to ask the allocation table.
 func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question {
 	kinds, byHeap := t.each(-1), t.each(-1)
-	s := &allocations.SurvivalQuestion{From: make([]int64, t.Width), Over: make([]int64, t.Width), Heaps: t.each(-1)}
+	s := &allocations.SurvivalQuestion{
+		From: make([]int64, t.TableWidth), Over: make([]int64, t.TableWidth), Heaps: t.each(-1),
+	}
 	place := map[string]int32{}
 	for i, h := range t.Heaps {
 		place[h] = int32(i)
@@ -112,7 +114,7 @@ func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question
 		kind := kindOf(t.Sites[i].Kind)
 		at, inHeap := place[t.Sites[i].Heap]
 		inHeap = inHeap && kind == capture.KindHeap
-		for _, n := range t.Sites[i].Numbers {
+		for _, n := range t.Sites[i].TableSites {
 			kinds[n] = int32(kind)
 			s.From[n], s.Over[n] = trace.TracedFrom(w, kind), over
 			if inHeap {
@@ -122,7 +124,7 @@ func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question
 			}
 		}
 	}
-	q := allocations.Question{From: w.From, To: w.To, Sites: t.Width, Survivals: s}
+	q := allocations.Question{From: w.From, To: w.To, Sites: t.TableWidth, Survivals: s}
 	if peaks {
 		q.Peaks = [][]int32{kinds, byHeap}
 	}
@@ -130,7 +132,7 @@ func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question
 }
 
 func (t *TraceSites) each(v int32) []int32 {
-	list := make([]int32, t.Width)
+	list := make([]int32, t.TableWidth)
 	for i := range list {
 		list[i] = v
 	}
@@ -140,10 +142,10 @@ func (t *TraceSites) each(v int32) []int32 {
 // most is how much each site keeps at most in any window, as the table is told: no site is ruled out in advance. Memory
 // that heaps took from the system is not judged.
 func (t *TraceSites) most() []allocations.Usage {
-	list := make([]allocations.Usage, t.Width)
+	list := make([]allocations.Usage, t.TableWidth)
 	for i := range t.Sites {
 		if kindOf(t.Sites[i].Kind) != capture.KindHeapVirtual {
-			for _, n := range t.Sites[i].Numbers {
+			for _, n := range t.Sites[i].TableSites {
 				list[n].Count = allocations.SurvivalLeast
 			}
 		}
@@ -171,7 +173,7 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 	for i := range t.Sites {
 		s := &samples[i]
 		s.kind = kindOf(t.Sites[i].Kind)
-		for _, n := range t.Sites[i].Numbers {
+		for _, n := range t.Sites[i].TableSites {
 			sums[i] = sums[i].Add(a.Sites[n])
 			s.takeSurvival(a.SiteSurvival(q, int(n)))
 		}

@@ -1,7 +1,7 @@
 package leaks
 
-// A Candidate is a build that may serve as the baseline of another.
-type Candidate struct {
+// A BaselineCandidate is a build that may serve as the baseline of another.
+type BaselineCandidate struct {
 	Name    string
 	Rank    BuildRank
 	OnLine  bool // it is on the line of builds of the branch of the other
@@ -11,12 +11,12 @@ type Candidate struct {
 	Decides bool // one of those results is not inconclusive: against others nothing is new
 }
 
-// Baseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned one, else
-// the newest on its line: the branch, and before it the parent line up to the fork; always an older build that has a
-// result in the scenario. Among equal candidates, those whose evidence decides something come first. Baseline returns
-// "" where no build qualifies.
-func Baseline(head Candidate, candidates []Candidate) string {
-	var best *Candidate
+// ChooseBaseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned
+// one, else the newest on its line: the branch, and before it the parent line up to the fork; always an older build
+// that has a result in the scenario. Among equal candidates, those whose evidence decides something come first.
+// Baseline returns "" where no build qualifies.
+func ChooseBaseline(head BaselineCandidate, candidates []BaselineCandidate) string {
+	var best *BaselineCandidate
 	for i := range candidates {
 		c := &candidates[i]
 		eligible := c.Chosen || c.Pinned || c.OnLine
@@ -34,7 +34,7 @@ func Baseline(head Candidate, candidates []Candidate) string {
 }
 
 // compareCandidates is greater than 0 where a is the better baseline.
-func compareCandidates(a, b *Candidate) int {
+func compareCandidates(a, b *BaselineCandidate) int {
 	for _, pair := range [][2]bool{{a.Chosen, b.Chosen}, {a.Pinned, b.Pinned}, {a.Decides, b.Decides}} {
 		if order := compareBools(pair[0], pair[1]); order != 0 {
 			return order
@@ -43,9 +43,9 @@ func compareCandidates(a, b *Candidate) int {
 	return CompareRanks(a.Rank, b.Rank)
 }
 
-// Newest is the newest of the builds that has a result in the scenario; "" for none.
-func Newest(candidates []Candidate) string {
-	var best *Candidate
+// NewestWithResult is the newest of the builds that has a result in the scenario; "" for none.
+func NewestWithResult(candidates []BaselineCandidate) string {
+	var best *BaselineCandidate
 	for i := range candidates {
 		if c := &candidates[i]; c.HasRun && (best == nil || CompareRanks(c.Rank, best.Rank) > 0) {
 			best = c
@@ -57,14 +57,14 @@ func Newest(candidates []Candidate) string {
 	return best.Name
 }
 
-// NewestRelease is the newest pinned build before head that has a result in the scenario: what drift is held against;
-// "" for none.
-func NewestRelease(head Candidate, candidates []Candidate) string {
-	older := make([]Candidate, 0, len(candidates))
+// NewestReleaseBefore is the newest pinned build before head that has a result in the scenario: what drift is held
+// against; "" for none.
+func NewestReleaseBefore(head BaselineCandidate, candidates []BaselineCandidate) string {
+	older := make([]BaselineCandidate, 0, len(candidates))
 	for _, c := range candidates {
 		if c.Pinned && CompareRanks(c.Rank, head.Rank) < 0 {
 			older = append(older, c)
 		}
 	}
-	return Newest(older)
+	return NewestWithResult(older)
 }

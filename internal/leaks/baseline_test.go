@@ -10,7 +10,7 @@ import (
 // candidate reads a build such as "7@dev run decides": its sequence, its branch (of the same line if none is named),
 // and its properties: pinned, chosen, run, decides. The name of the build is its sequence. Sequence 0 stands for a
 // build that declared none.
-func candidate(t *testing.T, text string) leaks.Candidate {
+func candidate(t *testing.T, text string) leaks.BaselineCandidate {
 	t.Helper()
 	words := strings.Fields(text)
 	name, _, another := strings.Cut(words[0], "@")
@@ -22,7 +22,7 @@ func candidate(t *testing.T, text string) leaks.Candidate {
 	if sequence == 0 {
 		b.Sequence = nil
 	}
-	c := leaks.Candidate{Name: name, Rank: leaks.RankBuilds([]leaks.Build{b})[0], OnLine: !another}
+	c := leaks.BaselineCandidate{Name: name, Rank: leaks.RankBuilds([]leaks.Build{b})[0], OnLine: !another}
 	for _, word := range words[1:] {
 		switch word {
 		case "pinned":
@@ -40,7 +40,7 @@ func candidate(t *testing.T, text string) leaks.Candidate {
 	return c
 }
 
-func candidates(t *testing.T, texts []string) (list []leaks.Candidate) {
+func candidates(t *testing.T, texts []string) (list []leaks.BaselineCandidate) {
 	t.Helper()
 	for _, text := range texts {
 		list = append(list, candidate(t, text))
@@ -78,7 +78,7 @@ func TestBaseline(t *testing.T) {
 		{"one without a sequence is older", "5", []string{"0 run decides"}, "0"},
 		{"and nothing with one is older than it", "0", []string{"4 run decides"}, ""},
 	} {
-		if got := leaks.Baseline(candidate(t, test.head), candidates(t, test.candidates)); got != test.want {
+		if got := leaks.ChooseBaseline(candidate(t, test.head), candidates(t, test.candidates)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -90,11 +90,11 @@ func TestNewest(t *testing.T) {
 		"3": {"1 run decides", "3@dev run", "2 run decides pinned", "4"},
 		"0": {"0 run", "4"},
 	} {
-		if got := leaks.Newest(candidates(t, list)); got != want {
+		if got := leaks.NewestWithResult(candidates(t, list)); got != want {
 			t.Errorf("%q: %q, want %q", list, got, want)
 		}
 	}
-	if got := leaks.Newest(nil); got != "" {
+	if got := leaks.NewestWithResult(nil); got != "" {
 		t.Errorf("of no builds %q is the newest", got)
 	}
 }
@@ -115,7 +115,7 @@ func TestRelease(t *testing.T) {
 		{"a build between", []string{"3 run pinned", "4 run decides"}, "3"},
 		{"the newest", []string{"2 run pinned", "3@dev run pinned", "4 pinned"}, "3"},
 	} {
-		if got := leaks.NewestRelease(candidate(t, "5 run pinned"), candidates(t, test.candidates)); got != test.want {
+		if got := leaks.NewestReleaseBefore(candidate(t, "5 run pinned"), candidates(t, test.candidates)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

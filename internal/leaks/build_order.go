@@ -47,16 +47,16 @@ func (c *BuildOrder) Index(id *int64) int {
 	return -1
 }
 
-// ID is the id of the build at a index; nil for −1.
-func (c *BuildOrder) ID(index int) *int64 {
+// IDAt is the id of the build at a index; nil for −1.
+func (c *BuildOrder) IDAt(index int) *int64 {
 	if index < 0 {
 		return nil
 	}
 	return &c.ids[index]
 }
 
-// Named is the index of the build with a name. The newest build stands for "".
-func (c *BuildOrder) Named(name string) (index int, ok bool) {
+// IndexOfName is the index of the build with a name. The newest build stands for "".
+func (c *BuildOrder) IndexOfName(name string) (index int, ok bool) {
 	if name == "" {
 		return len(c.ids) - 1, len(c.ids) > 0
 	}
@@ -64,10 +64,10 @@ func (c *BuildOrder) Named(name string) (index int, ok bool) {
 	return index, ok
 }
 
-// From is the first index whose build is the named one or newer; −1 where there is none yet. A name that is a number
-// tells its index before the build exists, and so does a name of the common shape of builds in natural order. Any other
-// unknown name tells nothing.
-func (c *BuildOrder) From(name string) int {
+// IndexFrom is the first index whose build is the named one or newer; −1 where there is none yet. A name that is a
+// number tells its index before the build exists, and so does a name of the common shape of builds in natural order.
+// Any other unknown name tells nothing.
+func (c *BuildOrder) IndexFrom(name string) int {
 	if name == "" {
 		return -1
 	}

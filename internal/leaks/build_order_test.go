@@ -142,28 +142,28 @@ func TestCalendar(t *testing.T) {
 	c := calendar()
 	var ids []int64
 	for place := range 7 {
-		ids = append(ids, *c.ID(place))
-		if got := c.Index(c.ID(place)); got != place {
+		ids = append(ids, *c.IDAt(place))
+		if got := c.Index(c.IDAt(place)); got != place {
 			t.Errorf("the build at %d is at %d", place, got)
 		}
 	}
 	if want := []int64{2, 4, 3, 6, 5, 7, 1}; !slices.Equal(ids, want) {
 		t.Errorf("in the order %v, want %v", ids, want)
 	}
-	if c.ID(-1) != nil || c.Index(nil) != -1 || c.Index(new(int64(99))) != -1 {
+	if c.IDAt(-1) != nil || c.Index(nil) != -1 || c.Index(new(int64(99))) != -1 {
 		t.Error("what is not there has a place")
 	}
 	for name, want := range map[string]int{"early": 0, "30": 6, "": 6} {
-		if got, ok := c.Named(name); !ok || got != want {
+		if got, ok := c.IndexOfName(name); !ok || got != want {
 			t.Errorf("%q is at %d, %v; want %d", name, got, ok, want)
 		}
 	}
 	for _, name := range []string{"nobody", "25"} {
-		if _, ok := c.Named(name); ok {
+		if _, ok := c.IndexOfName(name); ok {
 			t.Errorf("%q is there", name)
 		}
 	}
-	if _, ok := leaks.NewBuildOrder(nil).Named(""); ok {
+	if _, ok := leaks.NewBuildOrder(nil).IndexOfName(""); ok {
 		t.Error("of no builds one is the newest")
 	}
 }
@@ -182,16 +182,16 @@ func TestCalendarFrom(t *testing.T) {
 		{"11", 3}, {"19", 3}, {"20", 3}, {"21", 5}, // the first of two
 		{"29", 6}, {"30", 6}, {"31", -1},
 	} {
-		if got := c.From(test.name); got != test.want {
+		if got := c.IndexFrom(test.name); got != test.want {
 			t.Errorf("from %q on is from %d, want %d", test.name, got, test.want)
 		}
 	}
 	for name, want := range map[string]int{"": -1, "1": -1, "early": -1} {
-		if got := leaks.NewBuildOrder(nil).From(name); got != want {
+		if got := leaks.NewBuildOrder(nil).IndexFrom(name); got != want {
 			t.Errorf("of no builds, from %q on is from %d", name, got)
 		}
 	}
-	if got := leaks.NewBuildOrder([]leaks.Build{{ID: 1, Name: "early"}}).From("5"); got != -1 {
+	if got := leaks.NewBuildOrder([]leaks.Build{{ID: 1, Name: "early"}}).IndexFrom("5"); got != -1 {
 		t.Errorf("where no build has a sequence, from 5 on is from %d", got)
 	}
 }
@@ -202,11 +202,11 @@ func TestCalendarFromAShape(t *testing.T) {
 	c := leaks.NewBuildOrder(built(t, "b9", "b11", "b20", "x=7"))
 	for name, want := range map[string]int{"b8": 0, "b10": 1, "b12": 2, "b21": -1, "b9.1": -1, "c10": -1,
 		"6": 3, "b9": 0, "x": 3} {
-		if got := c.From(name); got != want {
+		if got := c.IndexFrom(name); got != want {
 			t.Errorf("from %q on is from %d, want %d", name, got, want)
 		}
 	}
-	if got := leaks.NewBuildOrder(built(t, "b9", "b11", "nightly")).From("b10"); got != -1 {
+	if got := leaks.NewBuildOrder(built(t, "b9", "b11", "nightly")).IndexFrom("b10"); got != -1 {
 		t.Errorf("beside another shape, from b10 on is from %d", got)
 	}
 }
@@ -215,7 +215,7 @@ func TestMarksOfATriageDecision(t *testing.T) {
 	c := calendar()
 	var builds []leaks.LineBuild
 	for at := range 7 {
-		builds = append(builds, leaks.LineBuild{ID: *c.ID(at), Rank: leaks.LineRank(at)})
+		builds = append(builds, leaks.LineBuild{ID: *c.IDAt(at), Rank: leaks.LineRank(at)})
 	}
 	line := leaks.NewBuildLines(builds, "main").Of("main")
 	for _, test := range []struct {

@@ -13,9 +13,9 @@ type BuildWarning struct {
 
 // The codes of warnings.
 const (
-	WarnCommit   = "commit-replaced"
-	WarnSequence = "same-sequence"
-	WarnBranch   = "no-branch"
+	WarnCommitReplaced = "commit-replaced"
+	WarnSameSequence   = "same-sequence"
+	WarnNoBranch       = "no-branch"
 )
 
 // BuildFacts are what warnings about a build rest on.
@@ -32,26 +32,26 @@ type BuildFacts struct {
 func (f *BuildFacts) Warnings() []BuildWarning {
 	var list []BuildWarning
 	if f.FormerCommit != "" && f.FormerCommit != f.Commit {
-		list = append(list, BuildWarning{WarnCommit, ReplacesCommit(f.Build, f.FormerCommit, f.Commit)})
+		list = append(list, BuildWarning{WarnCommitReplaced, CommitReplacedText(f.Build, f.FormerCommit, f.Commit)})
 	}
 	for _, other := range f.SameSequence {
-		list = append(list, BuildWarning{WarnSequence, fmt.Sprintf(
+		list = append(list, BuildWarning{WarnSameSequence, fmt.Sprintf(
 			"Build %s has sequence %d too: their names decide which of them is older. Correct one: heapdrift builds set %q --sequence N.",
 			other, *f.Sequence, f.Build)})
 	}
 	if f.Branch == "" {
-		list = append(list, BuildWarning{WarnBranch, WarnMissingBranch(f.Build)})
+		list = append(list, BuildWarning{WarnNoBranch, MissingBranchText(f.Build)})
 	}
 	return list
 }
 
-// ReplacesCommit says that a build is of another commit than before.
-func ReplacesCommit(build, former, commit string) string {
+// CommitReplacedText says that a build is of another commit than before.
+func CommitReplacedText(build, former, commit string) string {
 	return fmt.Sprintf("Build %s was uploaded with commit %s before; commit %s replaces it.", build, former, commit)
 }
 
-// WarnMissingBranch says that nobody names the branch of a build.
-func WarnMissingBranch(build string) string {
+// MissingBranchText says that nobody names the branch of a build.
+func MissingBranchText(build string) string {
 	return fmt.Sprintf("Build %s has no branch. Name it: --branch of push, or heapdrift builds set %q --branch NAME.", build, build)
 }
 
@@ -61,9 +61,9 @@ type BuildBranch struct{ Name, Branch string }
 // mostStretches is how many stretches of builds a sentence names.
 const mostStretches = 3
 
-// WarnMissingBranches says which builds, given oldest first, have no branch where others have one; "" for none. Where
+// MissingBranchesText says which builds, given oldest first, have no branch where others have one; "" for none. Where
 // no build has one there is one line, and nothing to say.
-func WarnMissingBranches(builds []BuildBranch) string {
+func MissingBranchesText(builds []BuildBranch) string {
 	var stretches []string
 	bare, named := 0, false
 	for i := 0; i < len(builds); {

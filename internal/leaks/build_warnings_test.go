@@ -27,7 +27,7 @@ func TestBuildWarnings(t *testing.T) {
 		}
 	}
 	all := leaks.BuildFacts{Build: "7", Commit: "b", FormerCommit: "a", Sequence: new(int64(1)), SameSequence: []string{"5", "6"}}
-	if got := all.Warnings(); len(got) != 4 || got[0].Code != leaks.WarnCommit || got[3].Code != leaks.WarnBranch {
+	if got := all.Warnings(); len(got) != 4 || got[0].Code != leaks.WarnCommitReplaced || got[3].Code != leaks.WarnNoBranch {
 		t.Errorf("%+v", got)
 	}
 }
@@ -48,7 +48,7 @@ func TestLackBranches(t *testing.T) {
 			name, branch, _ := strings.Cut(word, ":")
 			list = append(list, leaks.BuildBranch{Name: name, Branch: branch})
 		}
-		if got := leaks.WarnMissingBranches(list); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := leaks.MissingBranchesText(list); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q: %q, want %q", builds, got, want)
 		}
 	}

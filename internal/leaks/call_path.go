@@ -21,11 +21,11 @@ type StackSighting struct {
 // inlined calls may differ, as they do from build to build, and so may the allocator's frames and the first frames of
 // the thread.
 type CallPath struct {
-	// Through are the functions, the outermost first, that distinguish the path from the others: two at most, none
-	// where it is the only path.
-	Through []string
-	Frames  []*analysis.Frame // of the stack that stands first in the run that speaks for it
-	Seen    []CallPathRun     // in the order of the runs
+	// DistinctFunctions are the functions, the outermost first, that distinguish the path from the others: two at most,
+	// none where it is the only path.
+	DistinctFunctions []string
+	Frames            []*analysis.Frame // of the stack that stands first in the run that speaks for it
+	Seen              []CallPathRun     // in the order of the runs
 	// Variants are its stacks in the shown run where they differ in source lines, or in offsets where there are none;
 	// nil where they do not.
 	Variants []CallPathVariant
@@ -51,8 +51,8 @@ type CallPathRun struct {
 	Growth *analysis.Amount // nil where there is nothing to compare with
 }
 
-// In is what a run shows of the path; nil where it does not.
-func (v *CallPath) In(run int64) *CallPathRun {
+// SeenIn is what a run shows of the path; nil where it does not.
+func (v *CallPath) SeenIn(run int64) *CallPathRun {
 	for i := range v.Seen {
 		if v.Seen[i].Run == run {
 			return &v.Seen[i]
@@ -81,7 +81,7 @@ func GroupCallPaths(list []StackSighting, shown int64) []CallPath {
 		}
 		v := &paths[k]
 		if s.Run == shown {
-			if v.In(shown) == nil {
+			if v.SeenIn(shown) == nil {
 				v.Frames = s.Frames
 			}
 			v.takeLine(s, calls)
@@ -93,7 +93,7 @@ func GroupCallPaths(list []StackSighting, shown int64) []CallPath {
 		paths[i].keepDifferingLines()
 	}
 	slices.SortStableFunc(paths, func(a, b CallPath) int {
-		x, y := a.In(shown), b.In(shown)
+		x, y := a.SeenIn(shown), b.SeenIn(shown)
 		if x == nil || y == nil {
 			return compareBools(x == nil, y == nil)
 		}
@@ -117,7 +117,7 @@ func grown(a, b *analysis.Amount) *analysis.Amount {
 
 // take adds a stack to the path.
 func (v *CallPath) take(s *StackSighting) {
-	in := v.In(s.Run)
+	in := v.SeenIn(s.Run)
 	if in == nil {
 		v.Seen = append(v.Seen, CallPathRun{Run: s.Run})
 		in = &v.Seen[len(v.Seen)-1]
@@ -178,7 +178,7 @@ func callsOf(frames []*analysis.Frame) []call {
 		}
 		c := call{name: f.Name(), line: cmp.Or(f.FileLine(), f.Function+"+"+f.Offset)} // of a frame without a function: module and offset, which are one build's only
 		if f.Function != "" {
-			c.name = blame.NormalizeModule(f.Module) + "!" + blame.Normalize(f.Function)
+			c.name = blame.NormalizeModule(f.Module) + "!" + blame.NormalizeFunction(f.Function)
 		}
 		if len(calls) == 0 || calls[len(calls)-1].name != c.name { // recursion, however deep, is one call
 			calls = append(calls, c)
@@ -220,9 +220,9 @@ func nameDifferences(paths []CallPath) {
 		if len(alone) == 0 {
 			continue
 		}
-		paths[i].Through = []string{alone[len(alone)-1]}
+		paths[i].DistinctFunctions = []string{alone[len(alone)-1]}
 		if alone[0] != alone[len(alone)-1] {
-			paths[i].Through = append(paths[i].Through, alone[0])
+			paths[i].DistinctFunctions = append(paths[i].DistinctFunctions, alone[0])
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestVariantsOfALeak(t *testing.T) {
 		"s!Queue → s!Reprint: 7: 1 stacks, 900 B +50; 6: 1 stacks, 80 B +30;",
 		"s!Mail: 6: 1 stacks, 1 B +500;", // more than all, and not in the run that is shown
 	} {
-		got := strings.Join(variants[i].Through, " → ") + ":"
+		got := strings.Join(variants[i].DistinctFunctions, " → ") + ":"
 		for _, in := range variants[i].Seen {
 			got += fmt.Sprintf(" %d: %d stacks, %d B %+d;", in.Run, in.Stacks, in.Held.Bytes, in.Growth.Bytes)
 		}
@@ -96,7 +96,7 @@ func TestVariantsOfALeak(t *testing.T) {
 	if variants[0].Frames[0].Line != 118 {
 		t.Errorf("the stack is of another run than the one that is shown: line %d", variants[0].Frames[0].Line)
 	}
-	if variants[2].In(7) != nil || variants[2].In(6) == nil {
+	if variants[2].SeenIn(7) != nil || variants[2].SeenIn(6) == nil {
 		t.Error("what a run does not show is told of it")
 	}
 	// The lines shown are those of the newest run, even if the list begins with another run.
@@ -105,8 +105,8 @@ func TestVariantsOfALeak(t *testing.T) {
 		t.Error("the lines are those of an older build")
 	}
 	only := leaks.GroupCallPaths(list[:1], 7)
-	if len(only) != 1 || only[0].Through != nil {
-		t.Errorf("a single variant differs by %v", only[0].Through)
+	if len(only) != 1 || only[0].DistinctFunctions != nil {
+		t.Errorf("a single variant differs by %v", only[0].DistinctFunctions)
 	}
 	if leaks.GroupCallPaths(nil, 7) != nil {
 		t.Error("no stack is a variant")
@@ -118,7 +118,7 @@ func TestVariantsWithoutGrowth(t *testing.T) {
 	small, large := seenIn(1, 10, 0, "s!A"), seenIn(1, 20, 0, "s!B")
 	small.Growth, large.Growth = nil, nil
 	variants := leaks.GroupCallPaths([]leaks.StackSighting{small, large}, 1)
-	if len(variants) != 2 || variants[0].Through[0] != "s!B" || variants[0].Seen[0].Growth != nil {
+	if len(variants) != 2 || variants[0].DistinctFunctions[0] != "s!B" || variants[0].Seen[0].Growth != nil {
 		t.Errorf("%+v", variants)
 	}
 }

@@ -33,8 +33,8 @@ func TestGateCountsCauses(t *testing.T) {
 				head.Findings = append(head.Findings, certain(s))
 			}
 			v := leaks.Judge(&leaks.RunResult{RunFacts: leaks.RunFacts{Analysed: true}, Status: analysis.StatusLeak},
-				&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}}, Suffices: true, Head: head, Causes: c.causes})
-			if v.Gate != leaks.GateFailed || v.Why != c.why || len(v.Causes) != c.listed || len(v.Decision.Failed()) != len(c.found) {
+				&leaks.GateCase{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}}, Suffices: true, Head: head, Causes: c.causes})
+			if v.Gate != leaks.GateFailed || v.Why != c.why || len(v.Causes) != c.listed || len(v.Decision.FailedSignatures()) != len(c.found) {
 				t.Errorf("%s because %q, %+v", v.Gate, v.Why, v.Causes)
 			}
 		})

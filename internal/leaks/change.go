@@ -12,8 +12,8 @@ import (
 // inlined calls, such as UMDH text, gives that leak this signature.
 const ActorOutline = "names without inlined calls"
 
-// A Change is a change of what the team says of a signature. A nil field leaves its value as it is.
-type Change struct {
+// A TriageChange is a change of what the team says of a signature. A nil field leaves its value as it is.
+type TriageChange struct {
 	Actor   string
 	Version int64 // as it was read; negative for any
 
@@ -30,19 +30,19 @@ type Change struct {
 
 // Limits of what a team may write, in characters.
 const (
-	MaxReason  = 1000
-	MaxTicket  = 500
-	MaxActor   = 64
-	MaxComment = 10_000
+	MaxReasonChars  = 1000
+	MaxTicketChars  = 500
+	MaxActorChars   = 64
+	MaxCommentChars = 10_000
 )
 
 // MovesGates reports whether the change may alter what gates decide. The owner and the ticket of a leak do not.
-func (c *Change) MovesGates() bool {
+func (c *TriageChange) MovesGates() bool {
 	return c.Known != nil || c.Fixed != nil || c.Reopen || c.NotLeak != nil
 }
 
 // Check refuses errors that can be found without looking at the project. Its error is a *FieldError.
-func (c *Change) Check() error {
+func (c *TriageChange) Check() error {
 	if err := CheckActor(c.Actor); err != nil {
 		return err
 	}
@@ -58,11 +58,11 @@ func (c *Change) Check() error {
 	if err := c.Known.check(); err != nil {
 		return err
 	}
-	if err := CheckText("reason", c.NotLeakWhy, MaxReason); err != nil {
+	if err := CheckText("reason", c.NotLeakWhy, MaxReasonChars); err != nil {
 		return err
 	}
 	if c.Assignee != nil {
-		if err := CheckText("assignee", *c.Assignee, MaxActor); err != nil {
+		if err := CheckText("assignee", *c.Assignee, MaxActorChars); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (k *Toleration) check() error {
 	case k.UntilBuild != "" && !anyName.fits(k.UntilBuild):
 		return wrongField("until_build", "%q is not a name: %s", k.UntilBuild, anyName.words)
 	}
-	return CheckText("reason", k.Reason, MaxReason)
+	return CheckText("reason", k.Reason, MaxReasonChars)
 }
 
 // CheckActor refuses a name that cannot stand in the audit. Its error is a *FieldError.
@@ -96,7 +96,7 @@ func CheckActor(actor string) error {
 	case strings.ContainsFunc(actor, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return &FieldError{"actor", "has characters that cannot be printed"}
 	}
-	return CheckText("actor", actor, MaxActor)
+	return CheckText("actor", actor, MaxActorChars)
 }
 
 // CheckText refuses text that is too long, in characters, or no text. Its error is a *FieldError.
@@ -115,13 +115,13 @@ func CheckComment(text string) error {
 	if text == "" {
 		return &FieldError{"text", "is missing"}
 	}
-	return CheckText("text", text, MaxComment)
+	return CheckText("text", text, MaxCommentChars)
 }
 
 // checkTicket refuses a ticket that is not one line of text. A ticket may be a number or an address; only IsTicketLink
 // makes it a link.
 func checkTicket(ticket string) error {
-	if err := CheckText("ticket", ticket, MaxTicket); err != nil {
+	if err := CheckText("ticket", ticket, MaxTicketChars); err != nil {
 		return err
 	}
 	if strings.ContainsFunc(ticket, unicode.IsControl) {
@@ -137,7 +137,7 @@ func IsTicketLink(ticket string) bool {
 }
 
 // Apply returns the word with the change applied. order finds the build that has the fix. Its error is a *FieldError.
-func (c *Change) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, error) {
+func (c *TriageChange) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, error) {
 	if c.Known != nil || c.Fixed != nil || c.Reopen {
 		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "",
 			"", nil, "", nil, false, ""
@@ -151,11 +151,11 @@ func (c *Change) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, err
 			w.Until = &t
 		}
 	case c.Fixed != nil:
-		at, ok := order.Named(*c.Fixed)
+		at, ok := order.IndexOfName(*c.Fixed)
 		if !ok {
 			return w, wrongField("fixed", "the project has no build %q", *c.Fixed)
 		}
-		w.Mark, w.MarkedBy, w.FixedID = MarkFixed, c.Actor, order.ID(at)
+		w.Mark, w.MarkedBy, w.FixedID = MarkFixed, c.Actor, order.IDAt(at)
 	}
 	if c.NotLeak != nil {
 		w.NotLeak, w.NotLeakWhy = *c.NotLeak, ""
@@ -172,16 +172,16 @@ func (c *Change) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, err
 	return w, nil
 }
 
-// NotLeakWhyOf reads, from the field of a form, why a signature is not a leak. Its error is a *FieldError.
-func NotLeakWhyOf(reason string) (string, error) {
+// ParseNotLeakWhy reads, from the field of a form, why a signature is not a leak. Its error is a *FieldError.
+func ParseNotLeakWhy(reason string) (string, error) {
 	if reason = strings.TrimSpace(reason); reason == "" {
 		return "", &FieldError{"reason", "is missing: give the reason why this is not a leak"}
 	}
-	return reason, CheckText("reason", reason, MaxReason)
+	return reason, CheckText("reason", reason, MaxReasonChars)
 }
 
-// UntilText writes until when a leak is tolerated, in the form that KnownOf reads: the last day that counts, or the
-// instant.
+// UntilText writes until when a leak is tolerated, in the form that ParseToleration reads: the last day that counts, or
+// the instant.
 func UntilText(until time.Time) string {
 	until = until.UTC()
 	if until.Equal(until.Truncate(24 * time.Hour)) {
@@ -190,9 +190,9 @@ func UntilText(until time.Time) string {
 	return until.Format(time.RFC3339Nano)
 }
 
-// KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a
-// *FieldError.
-func KnownOf(reason, until, build string) (*Toleration, error) {
+// ParseToleration reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is
+// a *FieldError.
+func ParseToleration(reason, until, build string) (*Toleration, error) {
 	known := &Toleration{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
 	if until = strings.TrimSpace(until); until == "" {
 		return known, known.check()

@@ -23,35 +23,35 @@ func fieldOf(t *testing.T, err error) string {
 }
 
 func TestCheckOfAChange(t *testing.T) {
-	known := func(k leaks.Toleration) leaks.Change { return leaks.Change{Actor: "ann", Known: &k} }
-	ticket := func(text string) leaks.Change { return leaks.Change{Actor: "ann", Ticket: &text} }
+	known := func(k leaks.Toleration) leaks.TriageChange { return leaks.TriageChange{Actor: "ann", Known: &k} }
+	ticket := func(text string) leaks.TriageChange { return leaks.TriageChange{Actor: "ann", Ticket: &text} }
 	for name, test := range map[string]struct {
-		change leaks.Change
+		change leaks.TriageChange
 		field  string // that is wrong; "" for none
 	}{
-		"nothing":                    {leaks.Change{Actor: "ann"}, ""},
-		"nobody":                     {leaks.Change{}, "actor"},
-		"blank":                      {leaks.Change{Actor: " \t"}, "actor"},
-		"the name that outlines use": {leaks.Change{Actor: leaks.ActorOutline}, "actor"},
-		"a name of 64":               {leaks.Change{Actor: strings.Repeat("ä", leaks.MaxActor)}, ""},
-		"a name of 65":               {leaks.Change{Actor: strings.Repeat("ä", leaks.MaxActor+1)}, "actor"},
-		"a name that is no text":     {leaks.Change{Actor: "a\x00"}, "actor"},
+		"nothing":                    {leaks.TriageChange{Actor: "ann"}, ""},
+		"nobody":                     {leaks.TriageChange{}, "actor"},
+		"blank":                      {leaks.TriageChange{Actor: " \t"}, "actor"},
+		"the name that outlines use": {leaks.TriageChange{Actor: leaks.ActorOutline}, "actor"},
+		"a name of 64":               {leaks.TriageChange{Actor: strings.Repeat("ä", leaks.MaxActorChars)}, ""},
+		"a name of 65":               {leaks.TriageChange{Actor: strings.Repeat("ä", leaks.MaxActorChars+1)}, "actor"},
+		"a name that is no text":     {leaks.TriageChange{Actor: "a\x00"}, "actor"},
 
-		"fixed":                {leaks.Change{Actor: "ann", Fixed: new("")}, ""},
-		"reopened":             {leaks.Change{Actor: "ann", Reopen: true}, ""},
-		"a leak after all":     {leaks.Change{Actor: "ann", Fixed: new("7"), NotLeak: new(false)}, ""},
-		"fixed and reopened":   {leaks.Change{Actor: "ann", Fixed: new(""), Reopen: true}, "state"},
-		"fixed and not a leak": {leaks.Change{Actor: "ann", Fixed: new(""), NotLeak: new(true)}, "state"},
-		"known and fixed":      {leaks.Change{Actor: "ann", Fixed: new(""), Known: &leaks.Toleration{Reason: "x"}}, "state"},
-		"known and not a leak": {leaks.Change{Actor: "ann", NotLeak: new(true),
+		"fixed":                {leaks.TriageChange{Actor: "ann", Fixed: new("")}, ""},
+		"reopened":             {leaks.TriageChange{Actor: "ann", Reopen: true}, ""},
+		"a leak after all":     {leaks.TriageChange{Actor: "ann", Fixed: new("7"), NotLeak: new(false)}, ""},
+		"fixed and reopened":   {leaks.TriageChange{Actor: "ann", Fixed: new(""), Reopen: true}, "state"},
+		"fixed and not a leak": {leaks.TriageChange{Actor: "ann", Fixed: new(""), NotLeak: new(true)}, "state"},
+		"known and fixed":      {leaks.TriageChange{Actor: "ann", Fixed: new(""), Known: &leaks.Toleration{Reason: "x"}}, "state"},
+		"known and not a leak": {leaks.TriageChange{Actor: "ann", NotLeak: new(true),
 			Known: &leaks.Toleration{Reason: "x"}}, "state"},
-		"reopened, not a leak": {leaks.Change{Actor: "ann", Reopen: true, NotLeak: new(true)}, "state"},
+		"reopened, not a leak": {leaks.TriageChange{Actor: "ann", Reopen: true, NotLeak: new(true)}, "state"},
 
 		"known":                     {known(leaks.Toleration{Reason: "x"}), ""},
 		"known without a reason":    {known(leaks.Toleration{}), "reason"},
 		"known for a blank":         {known(leaks.Toleration{Reason: " \n"}), "reason"},
-		"a reason of 1000":          {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason)}), ""},
-		"a reason of 1001":          {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason+1)}), "reason"},
+		"a reason of 1000":          {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReasonChars)}), ""},
+		"a reason of 1001":          {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReasonChars+1)}), "reason"},
 		"a reason that is no text":  {known(leaks.Toleration{Reason: "\xff"}), "reason"},
 		"known until a day":         {known(leaks.Toleration{Reason: "x", Until: new(noon)}), ""},
 		"known until a build":       {known(leaks.Toleration{Reason: "x", UntilBuild: "7"}), ""},
@@ -60,9 +60,9 @@ func TestCheckOfAChange(t *testing.T) {
 		"known until a name of 128": {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 128)}), ""},
 		"known until a name of 129": {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 129)}),
 			"until_build"},
-		"assigned":           {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor))}, ""},
-		"assigned to nobody": {leaks.Change{Actor: "ann", Assignee: new("")}, ""},
-		"assigned to a name of 65": {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor+1))},
+		"assigned":           {leaks.TriageChange{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActorChars))}, ""},
+		"assigned to nobody": {leaks.TriageChange{Actor: "ann", Assignee: new("")}, ""},
+		"assigned to a name of 65": {leaks.TriageChange{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActorChars+1))},
 			"assignee"},
 		"no ticket":                  {ticket(""), ""},
 		"a ticket":                   {ticket("https://t.example/7?x#y"), ""},
@@ -71,8 +71,8 @@ func TestCheckOfAChange(t *testing.T) {
 		"a ticket of another scheme": {ticket("ftp://t/7"), ""},
 		"a ticket by its number":     {ticket("APP-12, see also APP-7"), ""},
 		"a ticket of two lines":      {ticket("APP-12\nAPP-13"), "ticket"},
-		"a ticket of 500":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicket-9)), ""},
-		"a ticket of 501":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicket-8)), "ticket"},
+		"a ticket of 500":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicketChars-9)), ""},
+		"a ticket of 501":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicketChars-8)), "ticket"},
 	} {
 		if got := fieldOf(t, test.change.Check()); got != test.field {
 			t.Errorf("%s: complains about %q, want %q", name, got, test.field)
@@ -96,7 +96,7 @@ func TestIsTicketLink(t *testing.T) {
 // A day reads back as the day, an instant as the instant.
 func TestUntilText(t *testing.T) {
 	for _, text := range []string{"2026-12-31", "2024-02-29", "2026-12-31T12:00:00Z", "2026-12-31T23:59:59.5Z"} {
-		k, err := leaks.KnownOf("x", text, "")
+		k, err := leaks.ParseToleration("x", text, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,8 +111,8 @@ func TestCheckComment(t *testing.T) {
 		text string
 		ok   bool
 	}{
-		"none": {"", false}, "one": {"x", true}, "of 10,000": {strings.Repeat("ä", leaks.MaxComment), true},
-		"of 10,001": {strings.Repeat("ä", leaks.MaxComment+1), false}, "no text": {"a\x00", false},
+		"none": {"", false}, "one": {"x", true}, "of 10,000": {strings.Repeat("ä", leaks.MaxCommentChars), true},
+		"of 10,001": {strings.Repeat("ä", leaks.MaxCommentChars+1), false}, "no text": {"a\x00", false},
 	} {
 		if got := fieldOf(t, leaks.CheckComment(test.text)); (got == "") != test.ok || got != "" && got != "text" {
 			t.Errorf("%s: complains about %q", name, got)
@@ -127,35 +127,35 @@ func TestApply(t *testing.T) {
 	precise := noon.Add(1234567)
 	for name, test := range map[string]struct {
 		word   leaks.TriageDecision
-		change leaks.Change
+		change leaks.TriageChange
 		want   leaks.TriageDecision
 	}{
-		"nothing": {was, leaks.Change{}, was},
-		"whose": {was, leaks.Change{Assignee: new(" ann "), Ticket: new("")},
+		"nothing": {was, leaks.TriageChange{}, was},
+		"whose": {was, leaks.TriageChange{Assignee: new(" ann "), Ticket: new("")},
 			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
-		"known": {fixed, leaks.Change{Known: &leaks.Toleration{Reason: " new "}},
+		"known": {fixed, leaks.TriageChange{Known: &leaks.Toleration{Reason: " new "}},
 			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
-		"until build": {was, leaks.Change{Known: &leaks.Toleration{Reason: "new", UntilBuild: "31"}},
+		"until build": {was, leaks.TriageChange{Known: &leaks.Toleration{Reason: "new", UntilBuild: "31"}},
 			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob",
 				Ticket: "https://t/1"}},
 		"in microseconds, as it is stored": {leaks.TriageDecision{},
-			leaks.Change{Known: &leaks.Toleration{Reason: "new", Until: &precise}},
+			leaks.TriageChange{Known: &leaks.Toleration{Reason: "new", Until: &precise}},
 			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
-		"fixed": {was, leaks.Change{Fixed: new("early")},
+		"fixed": {was, leaks.TriageChange{Fixed: new("early")},
 			leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
-		"fixed by now": {leaks.TriageDecision{}, leaks.Change{Fixed: new("")},
+		"fixed by now": {leaks.TriageDecision{}, leaks.TriageChange{Fixed: new("")},
 			leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
-		"reopened":        {was, leaks.Change{Reopen: true}, leaks.TriageDecision{Assignee: "bob", Ticket: "https://t/1"}},
-		"reopened, fixed": {fixed, leaks.Change{Reopen: true}, leaks.TriageDecision{}},
-		"not a leak": {was, leaks.Change{NotLeak: new(true), Assignee: new("")},
+		"reopened":        {was, leaks.TriageChange{Reopen: true}, leaks.TriageDecision{Assignee: "bob", Ticket: "https://t/1"}},
+		"reopened, fixed": {fixed, leaks.TriageChange{Reopen: true}, leaks.TriageDecision{}},
+		"not a leak": {was, leaks.TriageChange{NotLeak: new(true), Assignee: new("")},
 			leaks.TriageDecision{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true,
 				Ticket: "https://t/1"}},
-		"not a leak, why": {leaks.TriageDecision{}, leaks.Change{NotLeak: new(true), NotLeakWhy: " a pool "},
+		"not a leak, why": {leaks.TriageDecision{}, leaks.TriageChange{NotLeak: new(true), NotLeakWhy: " a pool "},
 			leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"}},
 		"a leak, and why not": {leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"},
-			leaks.Change{NotLeak: new(false), NotLeakWhy: "x"}, leaks.TriageDecision{}},
-		"a leak again": {leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{Reopen: true}, leaks.TriageDecision{}},
-		"a leak after all": {fixed, leaks.Change{NotLeak: new(false)},
+			leaks.TriageChange{NotLeak: new(false), NotLeakWhy: "x"}, leaks.TriageDecision{}},
+		"a leak again": {leaks.TriageDecision{NotLeak: true, NotLeakWhy: "a pool"}, leaks.TriageChange{Reopen: true}, leaks.TriageDecision{}},
+		"a leak after all": {fixed, leaks.TriageChange{NotLeak: new(false)},
 			leaks.TriageDecision{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
 	} {
 		test.change.Actor = "ann"
@@ -167,7 +167,7 @@ func TestApply(t *testing.T) {
 		t.Error("what was asked for changed")
 	}
 	for build, calendar := range map[string]*leaks.BuildOrder{"77": calendar(), "": leaks.NewBuildOrder(nil)} {
-		change := leaks.Change{Actor: "ann", Fixed: &build}
+		change := leaks.TriageChange{Actor: "ann", Fixed: &build}
 		if _, err := change.Apply(leaks.TriageDecision{}, calendar); fieldOf(t, err) != "fixed" {
 			t.Errorf("fixed in %q: %v", build, err)
 		}
@@ -176,13 +176,13 @@ func TestApply(t *testing.T) {
 
 func TestNotLeakWhyOf(t *testing.T) {
 	for reason, want := range map[string]string{" a pool ": "", " ": "reason", "": "reason",
-		strings.Repeat("x", leaks.MaxReason): "", strings.Repeat("x", leaks.MaxReason+1): "reason"} {
-		got, err := leaks.NotLeakWhyOf(reason)
+		strings.Repeat("x", leaks.MaxReasonChars): "", strings.Repeat("x", leaks.MaxReasonChars+1): "reason"} {
+		got, err := leaks.ParseNotLeakWhy(reason)
 		if fieldOf(t, err) != want || err == nil && got != strings.TrimSpace(reason) {
 			t.Errorf("%.20q: %.20q, %v", reason, got, err)
 		}
-		change := leaks.Change{Actor: "ann", NotLeak: new(true), NotLeakWhy: reason}
-		if err := change.Check(); (err != nil) != (len(reason) > leaks.MaxReason) { // programs need give no reason
+		change := leaks.TriageChange{Actor: "ann", NotLeak: new(true), NotLeakWhy: reason}
+		if err := change.Check(); (err != nil) != (len(reason) > leaks.MaxReasonChars) { // programs need give no reason
 			t.Errorf("%.20q: %v", reason, err)
 		}
 	}
@@ -204,7 +204,7 @@ func TestKnownOf(t *testing.T) {
 		{"vendor", "2026-02-30", "", leaks.Toleration{}, "until"},
 		{"vendor", "2026-07-01T12:00", "", leaks.Toleration{}, "until"},
 	} {
-		got, err := leaks.KnownOf(test.reason, test.until, test.build)
+		got, err := leaks.ParseToleration(test.reason, test.until, test.build)
 		if fieldOf(t, err) != test.field {
 			t.Errorf("%+v: %v", test, err)
 		}
@@ -222,8 +222,8 @@ func TestKnownOf(t *testing.T) {
 
 func TestCheckActor(t *testing.T) {
 	for name, want := range map[string]bool{
-		"ann": true, "Ann Ä. <ann@example.com>": true, strings.Repeat("ä", leaks.MaxActor): true,
-		"": false, leaks.ActorOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false,
+		"ann": true, "Ann Ä. <ann@example.com>": true, strings.Repeat("ä", leaks.MaxActorChars): true,
+		"": false, leaks.ActorOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActorChars+1): false, "a\tb": false,
 		"a\nb": false, "a\x00": false, "\xff": false, "a\u202eb": false,
 	} {
 		if err := leaks.CheckActor(name); (err == nil) != want {
@@ -235,16 +235,16 @@ func TestCheckActor(t *testing.T) {
 // The assignee of a leak and its ticket do not concern gates.
 func TestMovesGates(t *testing.T) {
 	for name, test := range map[string]struct {
-		change leaks.Change
+		change leaks.TriageChange
 		want   bool
 	}{
-		"nothing":      {leaks.Change{}, false},
-		"assign":       {leaks.Change{Assignee: new("ada"), Ticket: new("7")}, false},
-		"known":        {leaks.Change{Known: &leaks.Toleration{Reason: "x"}}, true},
-		"fixed":        {leaks.Change{Fixed: new("")}, true},
-		"open":         {leaks.Change{Reopen: true}, true},
-		"not a leak":   {leaks.Change{NotLeak: new(true)}, true},
-		"a leak again": {leaks.Change{NotLeak: new(false), Assignee: new("ada")}, true},
+		"nothing":      {leaks.TriageChange{}, false},
+		"assign":       {leaks.TriageChange{Assignee: new("ada"), Ticket: new("7")}, false},
+		"known":        {leaks.TriageChange{Known: &leaks.Toleration{Reason: "x"}}, true},
+		"fixed":        {leaks.TriageChange{Fixed: new("")}, true},
+		"open":         {leaks.TriageChange{Reopen: true}, true},
+		"not a leak":   {leaks.TriageChange{NotLeak: new(true)}, true},
+		"a leak again": {leaks.TriageChange{NotLeak: new(false), Assignee: new("ada")}, true},
 	} {
 		if got := test.change.MovesGates(); got != test.want {
 			t.Errorf("%s: %v", name, got)

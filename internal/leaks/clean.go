@@ -52,9 +52,9 @@ const cleanOdds = -2
 
 // A SlowestRate is how slowly a leak leaks at least, in one scenario and unit: what clean runs must exclude.
 type SlowestRate struct {
-	Count      float64 // blocks for each unit
-	Bytes      float64 // for each block
-	Dispersion float64
+	BlocksPerUnit float64 // blocks for each unit
+	BytesPerBlock float64 // for each block
+	Dispersion    float64
 }
 
 // paceKey is what a Pace holds for.
@@ -84,8 +84,8 @@ func SlowestRatesOf(list []RunSighting) SlowestRates {
 			continue
 		}
 		if pace, known := paces[key]; known {
-			if pace.Count <= here.Count {
-				here.Count, here.Bytes = pace.Count, pace.Bytes
+			if pace.BlocksPerUnit <= here.BlocksPerUnit {
+				here.BlocksPerUnit, here.BytesPerBlock = pace.BlocksPerUnit, pace.BytesPerBlock
 			}
 			here.Dispersion = max(pace.Dispersion, here.Dispersion)
 		}
@@ -99,20 +99,20 @@ func SlowestRatesOf(list []RunSighting) SlowestRates {
 func (s *RunSighting) pace() (key paceKey, p SlowestRate, ok bool) {
 	key, p.Dispersion = paceKey{s.Scenario, s.Watched.Unit}, 1
 	if s.Watched.Sum() > 0 {
-		if p.Count = s.Watched.Steady(); p.Count == 0 {
-			p.Count = float64(s.Watched.Stayed.Total()) / s.Watched.Sum()
+		if p.BlocksPerUnit = s.Watched.SteadyPerUnit(); p.BlocksPerUnit == 0 {
+			p.BlocksPerUnit = float64(s.Watched.Stayed.Total()) / s.Watched.Sum()
 		}
 	}
 	if r := s.Rate; r != nil && !r.Unbounded && r.Count > 0 {
-		if p.Count == 0 || r.Unit == key.unit {
-			if p.Count == 0 || r.Count < p.Count {
-				p.Count = r.Count
+		if p.BlocksPerUnit == 0 || r.Unit == key.unit {
+			if p.BlocksPerUnit == 0 || r.Count < p.BlocksPerUnit {
+				p.BlocksPerUnit = r.Count
 			}
 			key.unit = r.Unit
 		}
-		p.Bytes, p.Dispersion = r.Bytes/r.Count, max(1, r.Dispersion)
+		p.BytesPerBlock, p.Dispersion = r.Bytes/r.Count, max(1, r.Dispersion)
 	}
-	return key, p, p.Count > 0
+	return key, p, p.BlocksPerUnit > 0
 }
 
 // mostGathered is how many runs on end are clean together at most: older builds may be rather different programs.
@@ -121,9 +121,9 @@ const mostGathered = 4
 // A CleanBound is what a clean run says, alone or with those directly before it: the leak grows by less than that, with
 // 90 %.
 type CleanBound struct {
-	Unit  string  `json:"unit"`
-	Count float64 `json:"count"` // blocks for each unit
-	Bytes float64 `json:"bytes"`
+	Unit          string  `json:"unit"`
+	BlocksPerUnit float64 `json:"count"` // blocks for each unit
+	BytesPerUnit  float64 `json:"bytes"`
 }
 
 // A judgedRun is what a run tells of a leak with known paces.
@@ -138,22 +138,22 @@ type judgedRun struct {
 // same scenario and unit.
 func (s *RunSighting) judge(paces SlowestRates, before []score.RunRetention) judgedRun {
 	if s.Class == analysis.ClassLeak && !s.Absent {
-		return judgedRun{Judgement: Leaking}
+		return judgedRun{Judgement: JudgedLeaking}
 	}
 	var j judgedRun
 	pace, known := paces[s.key()]
 	excludes := !known || s.Watched.Sum() <= 0
 	if !excludes {
 		b := s.Watched.Bound(pace.Dispersion).Count
-		if j.little = b <= pace.Count; j.little && len(before) > 0 {
+		if j.little = b <= pace.BlocksPerUnit; j.little && len(before) > 0 {
 			together := s.Watched
 			for i := range before {
 				together = together.Plus(&before[i])
 			}
 			b = min(b, together.Bound(pace.Dispersion).Count)
 		}
-		excludes = b <= cleanShare*pace.Count
-		j.bound = &CleanBound{s.Watched.Unit, b, b * pace.Bytes}
+		excludes = b <= cleanShare*pace.BlocksPerUnit
+		j.bound = &CleanBound{s.Watched.Unit, b, b * pace.BytesPerBlock}
 	}
 	odds, suspect := s.Watched.LogOdds, s.Class.IsSuspect()
 	switch {
@@ -162,13 +162,13 @@ func (s *RunSighting) judge(paces SlowestRates, before []score.RunRetention) jud
 	case odds > 0, s.Doubtful, !s.Suffices, s.Class == analysis.ClassUnknown:
 		j.little = false
 	case excludes && (j.bound != nil || !suspect && !(odds > cleanOdds)):
-		j.Judgement = Clean
+		j.Judgement = JudgedClean
 	}
-	if j.Judgement != Clean && !j.absent {
+	if j.Judgement != JudgedClean && !j.absent {
 		j.bound = nil
 	}
-	if j.Judgement != Clean && !s.Absent && suspect {
-		j.Judgement = Growing
+	if j.Judgement != JudgedClean && !s.Absent && suspect {
+		j.Judgement = JudgedGrowing
 	}
 	return j
 }
@@ -209,7 +209,7 @@ const fastShare = 0.5
 func (s *RunSighting) isAsFast(paces SlowestRates) bool {
 	pace, known := paces[s.key()]
 	return !known || s.Class == analysis.ClassLeak ||
-		float64(s.Watched.Stayed.Total()) >= fastShare*pace.Count*s.Watched.Sum()
+		float64(s.Watched.Stayed.Total()) >= fastShare*pace.BlocksPerUnit*s.Watched.Sum()
 }
 
 // SightingsOn is what each build of a line says of a leak in each scenario, ordered by build. runs name builds by their
@@ -225,27 +225,27 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 	resized := slices.ContainsFunc(runs, func(r RunSighting) bool { return r.Class == analysis.ClassGrowingBlock })
 	order := make([]*RunSighting, 0, len(runs))
 	for i := range runs {
-		if line.At(runs[i].Build) >= 0 {
+		if line.IndexOf(runs[i].Build) >= 0 {
 			order = append(order, &runs[i])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *RunSighting) int { return line.At(a.Build) - line.At(b.Build) })
+	slices.SortStableFunc(order, func(a, b *RunSighting) int { return line.IndexOf(a.Build) - line.IndexOf(b.Build) })
 	var list []Sighting
 	for i, judged := range judgeInOrder(order, paces) {
 		r := order[i]
-		s := Sighting{Build: line.At(r.Build), Scenario: r.Scenario, Certain: r.Certain, Began: r.Began,
+		s := Sighting{BuildIndex: line.IndexOf(r.Build), Scenario: r.Scenario, Certain: r.Certain, Began: r.Began,
 			Judgement: judged.Judgement, Absent: judged.absent, Bound: judged.bound}
-		if resized && s.Judgement == Clean {
-			s.Judgement = Undecided
+		if resized && s.Judgement == JudgedClean {
+			s.Judgement = JudgedUndecided
 		}
-		s.AsFast = s.Judgement.IsBad() && r.isAsFast(paces)
+		s.AsFastAsLeak = s.Judgement.IsBad() && r.isAsFast(paces)
 		if r.Absent && !s.Absent {
 			continue // the run is too short to tell
 		}
-		k, there := at[key{s.Build, s.Scenario}]
+		k, there := at[key{s.BuildIndex, s.Scenario}]
 		switch {
 		case !there:
-			at[key{s.Build, s.Scenario}] = len(list)
+			at[key{s.BuildIndex, s.Scenario}] = len(list)
 			list = append(list, s)
 		case list[k].Absent && !s.Absent, list[k].Absent == s.Absent && s.Judgement > list[k].Judgement:
 			s.Certain, s.Began = s.Certain || list[k].Certain, s.Began || list[k].Began
@@ -255,7 +255,7 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 		}
 	}
 	slices.SortFunc(list, func(a, b Sighting) int {
-		return cmp.Or(a.Build-b.Build, cmp.Compare(a.Scenario, b.Scenario))
+		return cmp.Or(a.BuildIndex-b.BuildIndex, cmp.Compare(a.Scenario, b.Scenario))
 	})
 	return list
 }

@@ -31,7 +31,7 @@ func TestWhatIsClean(t *testing.T) {
 		s.Watched.Over = [score.RunParts]float64{hours / 4, hours / 4, hours / 4, hours / 4}
 		return s
 	}
-	undecided, clean, growing := leaks.Undecided, leaks.Clean, leaks.Growing
+	undecided, clean, growing := leaks.JudgedUndecided, leaks.JudgedClean, leaks.JudgedGrowing
 	for _, test := range []struct {
 		name   string
 		shows  leaks.RunSighting
@@ -72,7 +72,7 @@ func TestWhatIsClean(t *testing.T) {
 		if got.Judgement != test.says || got.Absent != test.absent || (got.Bound != nil) != test.bound {
 			t.Errorf("%s: %+v, want %v, absent %v, a bound %v", test.name, got, test.says, test.absent, test.bound)
 		}
-		if list[0].Judgement != leaks.Leaking || !list[0].Certain || !list[0].AsFast {
+		if list[0].Judgement != leaks.JudgedLeaking || !list[0].Certain || !list[0].AsFastAsLeak {
 			t.Errorf("%s: the leak is %+v", test.name, list[0])
 		}
 	}
@@ -86,12 +86,12 @@ func TestSightingsOfABuild(t *testing.T) {
 	gone.Absent = true
 	runs := []leaks.RunSighting{leaksBy(4, 8), gone, ranFor(2, stable, -6, 0), ranFor(1, stable, -6, 0), leaksBy(1, 8), leaksBy(3, 8)}
 	list := leaks.SightingsOn(lines.Of("main"), runs, leaks.SlowestRatesOf(runs))
-	if len(list) != 3 || list[0].Judgement != leaks.Leaking || !list[0].Certain || list[1].Judgement != leaks.Clean ||
-		list[1].Absent || list[2].Build != 2 {
+	if len(list) != 3 || list[0].Judgement != leaks.JudgedLeaking || !list[0].Certain || list[1].Judgement != leaks.JudgedClean ||
+		list[1].Absent || list[2].BuildIndex != 2 {
 		t.Errorf("%+v", list)
 	}
 	runs = append(runs, ranFor(4, analysis.ClassGrowingBlock, math.NaN(), 0))
-	if list = leaks.SightingsOn(lines.Of("main"), runs, leaks.SlowestRatesOf(runs)); list[1].Judgement != leaks.Undecided {
+	if list = leaks.SightingsOn(lines.Of("main"), runs, leaks.SlowestRatesOf(runs)); list[1].Judgement != leaks.JudgedUndecided {
 		t.Errorf("%+v", list)
 	}
 	both := ranFor(1, cache, -3, 1).With(leaksBy(1, 2))
@@ -105,7 +105,7 @@ func TestGrowthInHindsight(t *testing.T) {
 	for each, fast := range map[int64]bool{3: false, 4: true} { // half of 8
 		runs := []leaks.RunSighting{ranFor(1, grows, -3, each), leaksBy(2, 8)}
 		list := leaks.SightingsOn(leaks.NewBuildLines(lined("m1 m2"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
-		if list[0].AsFast != fast {
+		if list[0].AsFastAsLeak != fast {
 			t.Errorf("%d blocks an hour: %+v", each, list[0])
 		}
 	}
@@ -152,7 +152,7 @@ func TestCleanAddsUp(t *testing.T) {
 	} {
 		runs := append([]leaks.RunSighting{leaksBy(1, 10)}, test.runs...)
 		list := leaks.SightingsOn(leaks.NewBuildLines(lined("m1 m2 m3 m4"), "").Of("main"), runs, leaks.SlowestRatesOf(runs))
-		if last := list[len(list)-1]; (last.Judgement == leaks.Clean) != test.clean || (last.Bound != nil) != test.clean {
+		if last := list[len(list)-1]; (last.Judgement == leaks.JudgedClean) != test.clean || (last.Bound != nil) != test.clean {
 			t.Errorf("%s: %+v, want clean %v", name, last, test.clean)
 		}
 	}

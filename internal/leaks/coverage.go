@@ -7,10 +7,10 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Total is the sum of the growth rates of all findings of a run that leak or grow, in one unit. Findings that the
-// team tolerates do not count, as they do not count against budgets of the whole run. Low and High are the sums of the
-// ends of the intervals; the true total is hardly ever that far out.
-type Total struct {
+// A TotalGrowth is the sum of the growth rates of all findings of a run that leak or grow, in one unit. Findings that
+// the team tolerates do not count, as they do not count against budgets of the whole run. Low and High are the sums of
+// the ends of the intervals; the true total is hardly ever that far out.
+type TotalGrowth struct {
 	Unit             string // "hour", or a unit of work
 	Bytes, Low, High float64
 	Unbounded        bool // a rate of them has no interval, as that of a score.Rate
@@ -26,16 +26,16 @@ type CoverageCell struct {
 	Status          analysis.Status
 	Sentence        string // of its report
 	Sites           int64
-	At              time.Time // of the newest upload
-	Totals          []Total   // by unit; none where nothing grows that is not tolerated
+	At              time.Time     // of the newest upload
+	Totals          []TotalGrowth // by unit; none where nothing grows that is not tolerated
 }
 
 // statusGravity orders the statuses of runs, the gravest last.
 var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1,
 	analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
 
-// Take adds a run to the cell. A run that decides takes precedence over one that does not.
-func (c *CoverageCell) Take(run CoverageCell) {
+// AddRun adds a run to the cell. A run that decides takes precedence over one that does not.
+func (c *CoverageCell) AddRun(run CoverageCell) {
 	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.Run, c.Run)) > 0
 	at, runs := c.At, c.Runs+1
 	if run.At.After(at) {
@@ -47,8 +47,8 @@ func (c *CoverageCell) Take(run CoverageCell) {
 	c.At, c.Runs = at, runs
 }
 
-// In is the total in a unit; nil for none.
-func (c *CoverageCell) In(unit string) *Total {
+// TotalIn is the total in a unit; nil for none.
+func (c *CoverageCell) TotalIn(unit string) *TotalGrowth {
 	for i := range c.Totals {
 		if c.Totals[i].Unit == unit {
 			return &c.Totals[i]
@@ -60,7 +60,7 @@ func (c *CoverageCell) In(unit string) *Total {
 // TotalBudget is the limit of a policy on the growth of a whole run, in bytes per unit; nil for none.
 func (p *Policy) TotalBudget(unit string) *float64 {
 	for i := range p.Budgets {
-		if b := &p.Budgets[i]; b.Of == BudgetTotal && b.In == InBytes && b.Per == unit {
+		if b := &p.Budgets[i]; b.Scope == BudgetTotal && b.Measure == MeasureBytes && b.Per == unit {
 			return &b.Limit
 		}
 	}

@@ -13,7 +13,7 @@ type Decision struct {
 	// Canary is what the policy's canary proves: that the gate can fail.
 	Canary CanaryProof `json:"canary"`
 	// Matters is from which growth on a leak matters; nil where the evidence cannot be weighed.
-	Matters *Matters `json:"matters"`
+	Matters *DecisionThreshold `json:"matters"`
 	// Undecided are the findings that could fail the gate and are not decided, the most probable first.
 	Undecided []UndecidedFinding `json:"undecided"`
 	// Rerun says that one more run of the same kind would probably decide.
@@ -83,8 +83,8 @@ type CanaryProof string
 
 // What a canary proves; "" where the policy has none.
 const (
-	Proven    CanaryProof = "proven"
-	NotProven CanaryProof = "not-proven"
+	CanaryProven    CanaryProof = "proven"
+	CanaryNotProven CanaryProof = "not-proven"
 )
 
 // exits are the exit codes of CI jobs; they are part of the contract.
@@ -93,11 +93,11 @@ var exits = map[Gate]int{GatePassed: 0, GateFailed: 1, GateInconclusive: 4, Gate
 // ExitCode is what a CI job ends with.
 func (g Gate) ExitCode() int { return exits[g] }
 
-// Silenced are the reasons by which leaks fail no gate.
-func (d *Decision) Silenced() []Reason { return d.by(EffectSilences) }
+// SilencedReasons are the reasons by which leaks fail no gate.
+func (d *Decision) SilencedReasons() []Reason { return d.by(EffectSilences) }
 
-// Failed are the signatures that the gate failed for because they leak.
-func (d *Decision) Failed() []string {
+// FailedSignatures are the signatures that the gate failed for because they leak.
+func (d *Decision) FailedSignatures() []string {
 	var list []string
 	for _, r := range d.by(EffectFails) {
 		if r.Signature != "" && slices.Contains(failOns, FailOn(r.Code)) && !slices.Contains(list, r.Signature) {

@@ -38,11 +38,11 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 	for i := range sightings {
 		s := &sightings[i]
 		if _, ok := seen[s.Scenario]; !ok && !s.Absent {
-			seen[s.Scenario] = s.Build
+			seen[s.Scenario] = s.BuildIndex
 		}
 		switch {
 		case s.isClean():
-			clean[s.Scenario] = cleanBuild{s.Build, s.Bound}
+			clean[s.Scenario] = cleanBuild{s.BuildIndex, s.Bound}
 			if e := now[s.Scenario]; e != nil {
 				e.over = true
 			}
@@ -50,7 +50,7 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 		case s.Judgement.IsBad():
 			e := now[s.Scenario]
 			if e == nil {
-				e = &badEpisode{scenario: s.Scenario, bad: s.Build, leak: -1, after: -1}
+				e = &badEpisode{scenario: s.Scenario, bad: s.BuildIndex, leak: -1, after: -1}
 				if c, ok := clean[s.Scenario]; ok {
 					e.after, e.bound = c.at, c.bound
 				} else if at, ok := first[s.Scenario]; ok {
@@ -62,9 +62,9 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 			if s.Began && e.bad > e.first { // what began behind the first build came in
 				e.found = false
 			}
-			e.leaks = e.leaks || s.Judgement == Leaking
-			if e.leak < 0 && (s.Judgement == Leaking || s.AsFast) {
-				e.leak = s.Build
+			e.leaks = e.leaks || s.Judgement == JudgedLeaking
+			if e.leak < 0 && (s.Judgement == JudgedLeaking || s.AsFastAsLeak) {
+				e.leak = s.BuildIndex
 			}
 		}
 	}

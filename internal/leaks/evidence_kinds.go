@@ -41,14 +41,14 @@ type KindSummary struct {
 	EvidenceKind
 	Runs   int // of the build with such evidence, which was read
 	Unread int // of those without, whose evidence of this kind is not read yet, or cannot be
-	// By is the run that the summary rests on: the gravest of several, the first of equals; nil where no such
+	// GravestRun is the run that the summary rests on: the gravest of several, the first of equals; nil where no such
 	// evidence shows the leak.
-	By     *EvidenceRun
-	Figure        // as that evidence has it by itself; Rate and Certain are known of the report's own only
-	Ended  bool   // Outstanding is what was held before the process ended
-	SpanNS int64  // in which it grew; 0 where that is not known
-	Size   *int64 // bytes per block, where it holds any
-	Judged Judgement
+	GravestRun    *EvidenceRun
+	Figure               // as that evidence has it by itself; Rate and Certain are known of the report's own only
+	Ended         bool   // Outstanding is what was held before the process ended
+	SpanNS        int64  // in which it grew; 0 where that is not known
+	BytesPerBlock *int64 // bytes per block, where it holds any
+	Judged        Judgement
 	// Unreachable are blocks that no pointer was found to; nil where this evidence did not look.
 	Unreachable *analysis.Amount
 }
@@ -69,12 +69,12 @@ func SummarizeKinds(kinds []EvidenceKind, runs []EvidenceRun) []KindSummary {
 			}
 			t.Runs++
 			if said := kind.in(r, kind.PointerSearchRank > 0 && kind.PointerSearchRank == surestSearch(kinds, r)); said != nil &&
-				(t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
+				(t.GravestRun == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
 				said.EvidenceKind, said.Runs, said.Unread = kind, t.Runs, t.Unread
 				t = *said
 			}
 		}
-		if t.By != nil || kind.Expected {
+		if t.GravestRun != nil || kind.Expected {
 			list = append(list, t)
 		}
 	}
@@ -107,10 +107,10 @@ func (k *EvidenceKind) in(r *EvidenceRun, searched bool) *KindSummary {
 		if !k.has(w.Kind) {
 			continue
 		}
-		t := &KindSummary{By: r, Figure: Figure{Class: w.Verdict, Score: w.Score}}
+		t := &KindSummary{GravestRun: r, Figure: Figure{Class: w.Verdict, Score: w.Score}}
 		t.Outstanding, t.Ended = w.HeldBeforeExit()
 		if w.Growth != nil {
-			t.Growth = new(w.BeforeExit())
+			t.Growth = new(w.GrowthBeforeExit())
 		}
 		if i == 0 {
 			t.Rate, t.Certain, t.SpanNS = r.Figure.Rate, r.Figure.Certain, r.SpanNS
@@ -120,11 +120,11 @@ func (k *EvidenceKind) in(r *EvidenceRun, searched bool) *KindSummary {
 	// Of what is no leak nothing but the figures is kept. Where all evidence of the run is of this kind, they are its
 	// own.
 	if len(r.ByKind) == 0 && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return !k.has(kind) }) {
-		t := &KindSummary{By: r, Figure: r.Figure, SpanNS: r.SpanNS}
+		t := &KindSummary{GravestRun: r, Figure: r.Figure, SpanNS: r.SpanNS}
 		return t.judged(r, searched)
 	}
 	if searched && r.Unreachable != nil { // it knows of no stacks, and of blocks that other evidence knows the stacks of
-		t := &KindSummary{By: r, Figure: Figure{Class: analysis.ClassUnknown}}
+		t := &KindSummary{GravestRun: r, Figure: Figure{Class: analysis.ClassUnknown}}
 		return t.judged(r, searched)
 	}
 	return nil
@@ -137,14 +137,14 @@ func (t *KindSummary) judged(r *EvidenceRun, searched bool) *KindSummary {
 		t.Unreachable = r.Unreachable
 	}
 	if n := t.Outstanding.Count; n > 0 {
-		t.Size = new(t.Outstanding.Bytes / n)
+		t.BytesPerBlock = new(t.Outstanding.Bytes / n)
 	}
 	return t
 }
 
-// Missing says why a kind of evidence shows nothing of the leak; "" where it shows something.
-func (t *KindSummary) Missing() string {
-	if t.By != nil {
+// MissingText says why a kind of evidence shows nothing of the leak; "" where it shows something.
+func (t *KindSummary) MissingText() string {
+	if t.GravestRun != nil {
 		return ""
 	}
 	if t.Runs == 0 && t.Unread == 0 {
@@ -167,19 +167,19 @@ func (t *KindSummary) Missing() string {
 	return strings.Join(parts, " ")
 }
 
-// Agreement says in a sentence whether the kinds of evidence that show a leak agree on it.
-func Agreement(list []KindSummary) string {
+// AgreementText says in a sentence whether the kinds of evidence that show a leak agree on it.
+func AgreementText(list []KindSummary) string {
 	var leaks, grows, lost, clean, open []string
 	for i := range list {
 		switch t := &list[i]; {
-		case t.By == nil:
-		case t.Judged == Leaking:
+		case t.GravestRun == nil:
+		case t.Judged == JudgedLeaking:
 			leaks = append(leaks, t.Name)
 		case t.Unreachable != nil && t.Unreachable.Count > 0:
 			lost = append(lost, t.Name)
 		case t.Judged.IsBad():
 			grows = append(grows, t.Name)
-		case t.Judged == Clean:
+		case t.Judged == JudgedClean:
 			clean = append(clean, t.Name)
 		default:
 			open = append(open, t.Name)

@@ -40,11 +40,11 @@ func saying(list []leaks.KindSummary) string {
 	var parts []string
 	for i := range list {
 		t := &list[i]
-		if t.By == nil {
-			parts = append(parts, t.Name+": "+t.Missing())
+		if t.GravestRun == nil {
+			parts = append(parts, t.Name+": "+t.MissingText())
 			continue
 		}
-		text := fmt.Sprintf("%s: %s in run %d, %d B", t.Name, t.Class, t.By.Run, t.Outstanding.Bytes)
+		text := fmt.Sprintf("%s: %s in run %d, %d B", t.Name, t.Class, t.GravestRun.Run, t.Outstanding.Bytes)
 		if t.Rate != nil {
 			text += ", rate"
 		}
@@ -130,7 +130,7 @@ func TestSummarizeKinds(t *testing.T) {
 		if got := saying(list); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
-		if got := leaks.Agreement(list); got != test.says {
+		if got := leaks.AgreementText(list); got != test.says {
 			t.Errorf("%s: %q, want %q", name, got, test.says)
 		}
 	}
@@ -143,8 +143,8 @@ func TestKindSummaryBeforeExit(t *testing.T) {
 	w.Outstanding, w.Growth = analysis.Amount{}, &analysis.Amount{}
 	w.Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: 4, Bytes: 1600}}
 	list := leaks.SummarizeKinds(evidenceKinds[1:2], []leaks.EvidenceRun{r})
-	if got := &list[0]; !got.Ended || got.Outstanding.Bytes != 1600 || got.Growth.Bytes != 1600 || got.Size == nil ||
-		*got.Size != 400 || got.SpanNS != 7 {
+	if got := &list[0]; !got.Ended || got.Outstanding.Bytes != 1600 || got.Growth.Bytes != 1600 || got.BytesPerBlock == nil ||
+		*got.BytesPerBlock != 400 || got.SpanNS != 7 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -15,17 +15,17 @@ func ExampleFollow() {
 	})
 	at := func(build int64) int { return calendar.Index(&build) }
 	course := leaks.Follow([]leaks.Sighting{
-		{Build: at(4), Scenario: 1, Judgement: leaks.Clean},
-		{Build: at(9), Scenario: 1, Judgement: leaks.Leaking},
-		{Build: at(7), Scenario: 1, Judgement: leaks.Clean},
-		{Build: at(8), Scenario: 1, Judgement: leaks.Leaking},
+		{BuildIndex: at(4), Scenario: 1, Judgement: leaks.JudgedClean},
+		{BuildIndex: at(9), Scenario: 1, Judgement: leaks.JudgedLeaking},
+		{BuildIndex: at(7), Scenario: 1, Judgement: leaks.JudgedClean},
+		{BuildIndex: at(8), Scenario: 1, Judgement: leaks.JudgedLeaking},
 	}, leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1})
 	fmt.Printf("%s: %s\n", course.State, course.State.Note())
 	fmt.Println("first bad", course.FirstBad, "of the builds, clean before in", course.LastClean)
 
 	// The team tolerates it for a reason: that is shown, and fails no gate.
 	record := leaks.TriageRecord{StateByRuns: course.State, TriageDecision: leaks.TriageDecision{Mark: leaks.MarkKnown, Reason: "see #7"}}
-	fmt.Println(record.Shown(noon), "because", record.Tolerance(noon))
+	fmt.Println(record.StateAt(noon), "because", record.ToleranceReasonAt(noon))
 	// Output:
 	// regressed: was fixed, and leaks again in a newer build
 	// first bad 1 of the builds, clean before in 0
@@ -49,7 +49,7 @@ func ExampleDecide() {
 			fmt.Println(err)
 			return
 		}
-		made := leaks.Decide(&leaks.Case{Policy: policies.For("soak"), Asked: on, Suffices: true,
+		made := leaks.Decide(&leaks.GateCase{Policy: policies.For("soak"), Asked: on, Suffices: true,
 			Head: head, Compared: compared})
 		fmt.Printf("on %s: %s, %s\n", text, made.Gate, made.Why)
 	}

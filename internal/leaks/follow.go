@@ -4,23 +4,23 @@ import "slices"
 
 // A Sighting is what one build says of a signature in one scenario.
 type Sighting struct {
-	Build     int // index in the BuildOrder
-	Scenario  int64
-	Judgement Judgement
-	Certain   bool // a run shows it as a certain leak
-	Began     bool // the runs before tell that it began to leak
-	// Absent says that the build shows nothing of the signature although its callers ran (compare.FrameCounts.Ran): a
+	BuildIndex int // index in the BuildOrder
+	Scenario   int64
+	Judgement  Judgement
+	Certain    bool // a run shows it as a certain leak
+	Began      bool // the runs before tell that it began to leak
+	// Absent says that the build shows nothing of the signature although its callers ran (compare.FrameCounts.FindRan): a
 	// signature that was bad before is fixed. Absent is no other evidence, because no run shows a signature before it
 	// leaks.
 	Absent bool
-	// AsFast says of growth that about as much stays as the leak leaves in runs that decide.
-	AsFast bool
+	// AsFastAsLeak says of growth that about as much stays as the leak leaves in runs that decide.
+	AsFastAsLeak bool
 	// Bound is how fast the leak may be at most in a clean build; nil where nobody knows.
 	Bound *CleanBound
 }
 
 // isClean reports whether the build was clean, or shows nothing of the leak although its callers ran.
-func (s *Sighting) isClean() bool { return s.Judgement == Clean || s.Absent }
+func (s *Sighting) isClean() bool { return s.Judgement == JudgedClean || s.Absent }
 
 // MarkedBuilds are the builds, beside the sightings, that the state of a leak depends on, as indexes on the line: −1
 // for none.
@@ -38,7 +38,7 @@ type MarkedBuilds struct {
 // A LeakHistory is what follows, along a line of builds, from the sightings of a signature and from the team's word.
 // Builds are indexes on the line, −1 for none.
 type LeakHistory struct {
-	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
+	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see StateAt.
 	State     State
 	FirstBad  int // the first build in which it leaked or grew
 	LastClean int // the last build before FirstBad that was clean in the same scenario
@@ -73,7 +73,7 @@ func Follow(sightings []Sighting, marks MarkedBuilds) LeakHistory {
 	}
 	for rest := sightings; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && rest[n].Build == rest[0].Build {
+		for n < len(rest) && rest[n].BuildIndex == rest[0].BuildIndex {
 			n++
 		}
 		f.build(rest[:n])
@@ -108,14 +108,14 @@ func (f *follower) fix(build int, byRuns bool) {
 
 // build takes what the scenarios of one build say.
 func (f *follower) build(here []Sighting) {
-	build := here[0].Build
+	build := here[0].BuildIndex
 	if said := f.marks.FixedIn; said >= 0 && said < build {
 		if !f.fixed {
 			f.fix(said, false)
 		}
 		f.marks.FixedIn = -1
 	}
-	worst := Undecided
+	worst := JudgedUndecided
 	for _, s := range here {
 		worst = max(worst, s.Judgement)
 	}
@@ -128,7 +128,7 @@ func (f *follower) build(here []Sighting) {
 		f.badBuilds++
 		f.history.UntilOver = f.history.UntilOver || f.marks.KnownUntil >= 0 && build >= f.marks.KnownUntil
 	}
-	if f.fixed && worst == Leaking {
+	if f.fixed && worst == JudgedLeaking {
 		f.fixed, f.history.RegressedIn = false, build
 	}
 	if !f.fixed && f.closes(here) {

@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean,
-	'?': leaks.Undecided, 'A': leaks.Undecided}
+var said = map[byte]leaks.Judgement{'L': leaks.JudgedLeaking, 'G': leaks.JudgedGrowing, 'C': leaks.JudgedClean,
+	'?': leaks.JudgedUndecided, 'A': leaks.JudgedUndecided}
 
 // sightings reads a history such as "1L 2? 3C/2": builds with their judgement (L leaking, G growing, C clean, ?
 // undecided, A absent) in scenario 1, or in the scenario behind the slash.
@@ -24,8 +24,8 @@ func sightings(t *testing.T, text string) []leaks.Sighting {
 		if err != nil || !ok {
 			t.Fatalf("%q is no sighting", word)
 		}
-		s := leaks.Sighting{Build: build, Scenario: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A',
-			AsFast: at[len(at)-1] == 'G'}
+		s := leaks.Sighting{BuildIndex: build, Scenario: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A',
+			AsFastAsLeak: at[len(at)-1] == 'G'}
 		if other {
 			if s.Scenario, err = strconv.ParseInt(scenario, 10, 64); err != nil {
 				t.Fatal(err)
@@ -60,8 +60,8 @@ func since(first int) leaks.MarkedBuilds {
 	return leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, First: map[int64]int{1: first}}
 }
 
-// A leak stays new until a build has failed for it or somebody has taken it. What the first build of a scenario shows is
-// found.
+// A leak stays new until a build has failed for it or somebody has taken it. What the first build of a scenario shows
+// is found.
 func TestNewUntilItWasSaid(t *testing.T) {
 	for _, test := range []struct {
 		history      string
@@ -163,15 +163,15 @@ func TestFollowNamesBuildsAndWhoKnows(t *testing.T) {
 		worst             leaks.Judgement
 		byRuns            bool
 	}{
-		{"", unmarked, -1, -1, leaks.Undecided, false},
-		{"1?", unmarked, -1, 1, leaks.Undecided, false},
-		{"1C 2?", unmarked, -1, 2, leaks.Clean, false},
-		{"1L 2G 3C 4?", unmarked, 2, 4, leaks.Leaking, true},
-		{"1G", unmarked, 1, 1, leaks.Growing, false},
-		{"1L 2L", fixedIn(2), 2, 2, leaks.Leaking, false},
-		{"1L 2C", fixedIn(1), 1, 2, leaks.Leaking, false}, // the team said it first
-		{"1L 2C", fixedIn(2), 1, 2, leaks.Leaking, true},
-		{"1C", fixedIn(1), -1, 1, leaks.Clean, false},
+		{"", unmarked, -1, -1, leaks.JudgedUndecided, false},
+		{"1?", unmarked, -1, 1, leaks.JudgedUndecided, false},
+		{"1C 2?", unmarked, -1, 2, leaks.JudgedClean, false},
+		{"1L 2G 3C 4?", unmarked, 2, 4, leaks.JudgedLeaking, true},
+		{"1G", unmarked, 1, 1, leaks.JudgedGrowing, false},
+		{"1L 2L", fixedIn(2), 2, 2, leaks.JudgedLeaking, false},
+		{"1L 2C", fixedIn(1), 1, 2, leaks.JudgedLeaking, false}, // the team said it first
+		{"1L 2C", fixedIn(2), 1, 2, leaks.JudgedLeaking, true},
+		{"1C", fixedIn(1), -1, 1, leaks.JudgedClean, false},
 	} {
 		c := leaks.Follow(sightings(t, test.history), test.marks)
 		if c.LastBad != test.lastBad || c.LastSeen != test.lastSeen || c.Worst != test.worst || c.FixedByRuns != test.byRuns {
@@ -188,7 +188,7 @@ func TestFollowAlways(t *testing.T) {
 		for build := range rng.IntN(8) {
 			for scenario := range int64(2) {
 				if rng.IntN(3) > 0 {
-					list = append(list, leaks.Sighting{Build: build, Scenario: scenario, Judgement: leaks.Judgement(rng.IntN(4))})
+					list = append(list, leaks.Sighting{BuildIndex: build, Scenario: scenario, Judgement: leaks.Judgement(rng.IntN(4))})
 				}
 			}
 		}
@@ -197,8 +197,8 @@ func TestFollowAlways(t *testing.T) {
 		bad, over := false, false
 		for _, s := range list {
 			bad = bad || s.Judgement.IsBad()
-			over = over || s.Judgement.IsBad() && marks.KnownUntil >= 0 && s.Build >= marks.KnownUntil
-			if c.State == leaks.StateFixed && s.Judgement == leaks.Leaking && s.Build > c.FixedIn {
+			over = over || s.Judgement.IsBad() && marks.KnownUntil >= 0 && s.BuildIndex >= marks.KnownUntil
+			if c.State == leaks.StateFixed && s.Judgement == leaks.JudgedLeaking && s.BuildIndex > c.FixedIn {
 				t.Fatalf("%v %v: fixed, and leaks later: %+v", list, marks, c)
 			}
 		}
@@ -216,7 +216,7 @@ func TestFollowAlways(t *testing.T) {
 func BenchmarkFollow(b *testing.B) {
 	var list []leaks.Sighting
 	for build := range 1000 {
-		list = append(list, leaks.Sighting{Build: build, Scenario: 1, Judgement: leaks.Judgement(build / 100 % 4)})
+		list = append(list, leaks.Sighting{BuildIndex: build, Scenario: 1, Judgement: leaks.Judgement(build / 100 % 4)})
 	}
 	for b.Loop() {
 		leaks.Follow(list, unmarked)

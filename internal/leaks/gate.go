@@ -68,8 +68,8 @@ func ParseFailOn(text string) ([]FailOn, error) {
 // IsTolerated reports whether the team, or a rule of its project, has said that a finding fails no gate.
 func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown) || f.Known != "" }
 
-// PresentReason is the reason stored when a team accepts the leaks of a scenario's first run.
-const PresentReason = "was there when the scenario was run first"
+// FirstRunReason is the reason stored when a team accepts the leaks of a scenario's first run.
+const FirstRunReason = "was there when the scenario was run first"
 
 // UnacceptedLeaks are the signatures of the leaks in a build's result that nobody has accepted.
 func UnacceptedLeaks(side *compare.BuildResult) []string {

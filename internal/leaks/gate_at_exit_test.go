@@ -41,7 +41,7 @@ func TestGateOfLeaksAtExit(t *testing.T) {
 		"the first build, accepted":  {leaks.Policy{FailOn: anyLeak}, nil, []compare.Finding{known}, true, leaks.GatePassed, "known"},
 		"something points into them": {leaks.Policy{FailOn: anyLeak}, nil, []compare.Finding{possible}, false, leaks.GateInconclusive, "undecided"},
 	} {
-		c := &leaks.Case{Policy: &test.policy, Version: 1, Asked: test.asked, Suffices: true, Origins: origins, First: test.first,
+		c := &leaks.GateCase{Policy: &test.policy, Version: 1, Asked: test.asked, Suffices: true, Origins: origins, FirstBuild: test.first,
 			Head: &compare.BuildResult{Build: "7", Statuses: []analysis.Status{analysis.StatusLeak}, Findings: test.findings}}
 		made := leaks.Decide(c)
 		var codes []string

@@ -12,8 +12,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A Case is what a gate decides on: a run that has a report, under a policy.
-type Case struct {
+// A GateCase is what a gate decides on: a run that has a report, under a policy.
+type GateCase struct {
 	Policy  *Policy
 	Version int      // of the policy; 0 for none saved
 	Asked   []FailOn // by the call; it may only tighten the policy
@@ -21,37 +21,37 @@ type Case struct {
 	// call asks for, nil for nothing; it may only tighten.
 	Matters      *analysis.RequestedThreshold
 	AskedMatters *analysis.Threshold
-	// Watch is what the evidence of the run watched; nil of a run that was analysed before this was stored. Others are
-	// what findings could leak that Head does not list.
-	Watch  *analysis.Observation
-	Others []analysis.Risk
+	// Observation is what the evidence of the run watched; nil of a run that was analysed before this was stored.
+	// OtherRisks are what findings could leak that Head does not list.
+	Observation *analysis.Observation
+	OtherRisks  []analysis.Risk
 	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not
 	// there.
 	Suffices bool
 	Process  string // that the run is about
 	Head     *compare.BuildResult
 	Compared *RunComparison // with the baseline; nil without one
-	// Named says that the call chose the baseline: what is new is told by it, and not by the history of the line.
-	Named bool
+	// BaselineNamed says that the call chose the baseline: what is new is told by it, and not by the history of the line.
+	BaselineNamed bool
 	// Origins say, by signature, since when the findings are there on the line of the run.
 	Origins map[string]Origin
-	// First says that no build of the line before the run's own has a result in the scenario.
-	First bool
+	// FirstBuild says that no build of the line before the run's own has a result in the scenario.
+	FirstBuild bool
 	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there; each
 	// as several runs showed it.
 	Gone []compare.Finding
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.BuildResult
-	// Past tells, by signature, which of the last runs of the scenario that decide about it found it, the oldest first
-	// and this run last.
-	Past map[string][]bool
+	// FoundInPastRuns tells, by signature, which of the last runs of the scenario that decide about it found it, the
+	// oldest first and this run last.
+	FoundInPastRuns map[string][]bool
 	// Causes are the leaks of the run that are lost together, by the signatures of Head.
 	Causes []LostTogether
 }
 
 // A decider derives the decision on a case.
 type decider struct {
-	*Case
+	*GateCase
 	on      []FailOn
 	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score, without an identity nor the canary
 	rows    map[string]*compare.Row
@@ -69,19 +69,19 @@ type decider struct {
 	// immaterialOf says, by signature, which counted findings need not be decided; matters is why, nil where nothing was
 	// weighed.
 	immaterialOf map[string]bool
-	matters      *Matters
+	matters      *DecisionThreshold
 	found        int // leaks that are there since the first build of the scenario
 }
 
 // Decide says whether a run passes its gate, and for which reasons. The decision depends on nothing but the case.
-func Decide(c *Case) Decision { return decided(c).conclude() }
+func Decide(c *GateCase) Decision { return decided(c).conclude() }
 
 // decided finds the reasons of a case.
-func decided(c *Case) *decider {
-	d := &decider{Case: c, on: c.Policy.Tightened(c.Version, c.Asked), open: map[string]bool{},
+func decided(c *GateCase) *decider {
+	d := &decider{GateCase: c, on: c.Policy.TightenedFailOn(c.Version, c.Asked), open: map[string]bool{},
 		rows: map[string]*compare.Row{}, like: c.likeGone()}
 	if c.Policy.Canary != "" {
-		d.proof = NotProven
+		d.proof = CanaryNotProven
 	}
 	for i := range c.Head.Findings {
 		d.sort(&c.Head.Findings[i])
@@ -97,11 +97,11 @@ func decided(c *Case) *decider {
 // sort separates the leaks that may fail the gate from those that are silenced.
 func (d *decider) sort(f *compare.Finding) {
 	isLeak := f.Class.IsLeak()
-	changes, flaps := d.Policy.Noise.Flaps(d.Past[f.Signature])
+	changes, flaps := d.Policy.Noise.Flaps(d.FoundInPastRuns[f.Signature])
 	switch {
 	case d.Policy.isCanary(f):
 		if isLeak && f.Certain {
-			d.proof = Proven
+			d.proof = CanaryProven
 			d.add(Reason{Effect: EffectSilences, Code: ReasonCanary, Signature: f.Signature,
 				Sentence: fmt.Sprintf("%s is the canary, and was found: the gate can fail", nameOf(f))})
 		}
@@ -127,7 +127,7 @@ func (d *decider) sort(f *compare.Finding) {
 			Figure: new(float64(changes)), Limit: new(float64(d.Policy.Noise.Changes)), Unit: "changes",
 			Sentence: fmt.Sprintf("%s is quarantined: it appeared or disappeared %d times in the last %d deciding runs",
 				nameOf(f),
-				changes, min(d.Policy.Noise.Runs, len(d.Past[f.Signature])))})
+				changes, min(d.Policy.Noise.Runs, len(d.FoundInPastRuns[f.Signature])))})
 	case flaps: // its growth counts no more than its leak does
 	case d.Policy.isBelowScore(f):
 		d.add(Reason{Effect: EffectSilences, Code: ReasonScore, Signature: f.Signature,
@@ -175,9 +175,9 @@ func (d *decider) kinds() {
 		row := d.rows[f.Signature]
 		switch {
 		case row == nil:
-		case row.Change == compare.Grown:
+		case row.Change == compare.ChangeGrown:
 			d.kind(FailOnGrown, f, "%s leaks faster than in %s", nameOf(f), d.Compared.baseline(""))
-		case row.Change == compare.Persisting && (row.Unrated || !d.Compared.Base.Decides()):
+		case row.Change == compare.ChangePersisting && (row.Unrated || !d.Compared.Base.Decides()):
 			d.unrated++
 		}
 	}
@@ -188,7 +188,7 @@ func (d *decider) asks(on FailOn) bool { return slices.Contains(d.on, on) }
 
 // newcomer finds out whether a certain leak came in, and whether the gate still fails for it.
 func (d *decider) newcomer(f *compare.Finding, o *Origin) {
-	if d.Named || d.Origins == nil {
+	if d.BaselineNamed || d.Origins == nil {
 		d.newcomerByBaseline(f)
 		return
 	}
@@ -197,7 +197,7 @@ func (d *decider) newcomer(f *compare.Finding, o *Origin) {
 	case !d.asksOf(FailOnNew, f) && !asksRegressed:
 	case o.Found:
 		d.found++
-		if !d.First {
+		if !d.FirstBuild {
 			d.add(Reason{Effect: EffectSilences, Code: ReasonFound, Signature: f.Signature,
 				Sentence: fmt.Sprintf("%s %s", nameOf(f), o.foundText())})
 		}
@@ -228,7 +228,7 @@ func (d *decider) isUnnamed(f *compare.Finding, o *Origin) bool {
 func (d *decider) newcomerByBaseline(f *compare.Finding) {
 	row := d.rows[f.Signature]
 	switch {
-	case row == nil || row.Change != compare.New:
+	case row == nil || row.Change != compare.ChangeNew:
 	case !provesNew(d.Compared.Base, row):
 		d.open[f.Signature] = true
 	default:
@@ -254,7 +254,7 @@ func (d *decider) doubtful(f *compare.Finding, o *Origin) {
 	switch {
 	case !asks && d.asksOf(FailOnLeak, f) && probable:
 		d.immaterial++
-	case d.Named || d.Origins == nil:
+	case d.BaselineNamed || d.Origins == nil:
 		d.doubtfulByBaseline(f, p)
 	case !asks:
 	case o.Found || o.FailedIn != "" || o.Owned:
@@ -293,13 +293,13 @@ func (d *decider) doubtfulByBaseline(f *compare.Finding, p float64) {
 	row := d.rows[f.Signature]
 	switch {
 	case row == nil || d.immaterialOf[f.Signature] || !f.Class.IsLeak() && p < score.LeastDoubt:
-	case row.Change == compare.New && d.asksOf(FailOnNew, f):
+	case row.Change == compare.ChangeNew && d.asksOf(FailOnNew, f):
 		if f.Onset != nil && f.Onset.Before >= settledRuns && !f.Onset.Doubtful {
 			d.improbable++
 			return
 		}
 		d.doubt(f, FailOnNew, p)
-	case row.Change == compare.Grown && d.asksOf(FailOnGrown, f):
+	case row.Change == compare.ChangeGrown && d.asksOf(FailOnGrown, f):
 		d.doubt(f, FailOnGrown, p)
 	}
 }
@@ -330,7 +330,7 @@ func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any
 	var figure *float64
 	unit := ""
 	if f.RateUnit != "" {
-		figure, unit = &f.RateBytes, string(InBytes)+"/"+f.RateUnit
+		figure, unit = &f.RateBytes, string(MeasureBytes)+"/"+f.RateUnit
 	}
 	d.add(Reason{Effect: EffectFails, Code: ReasonCode(on), Signature: f.Signature, Figure: figure, Unit: unit,
 		Sentence: fmt.Sprintf(format, args...)})
@@ -349,7 +349,7 @@ func (d *decider) doubts() {
 	switch {
 	case !d.Suffices:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonEvidence, Sentence: "the evidence does not decide"})
-	case byAge > 0 && d.First && !d.Named:
+	case byAge > 0 && d.FirstBuild && !d.BaselineNamed:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonFirst,
 			Sentence: fmt.Sprintf("this is the first build of the scenario, so %s of unknown age; accept the leaks, or "+
 				"push the next build",
@@ -368,7 +368,7 @@ func (d *decider) doubts() {
 			Sentence: fmt.Sprintf("the evidence of %s does not decide whether %s faster",
 				d.Compared.baseline(","), leaksGrow(d.unrated))})
 	}
-	if d.proof == NotProven {
+	if d.proof == CanaryNotProven {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonNotProven,
 			Sentence: fmt.Sprintf("the gate is not proven: the canary %s was not found",
 				d.Policy.Canary)})

@@ -51,7 +51,7 @@ func (d *decider) gate() Gate {
 		return GatePassed
 	case d.Policy.Inconclusive == InconclusiveFails:
 		return GateFailed
-	case d.Policy.Inconclusive == InconclusivePasses && d.proof != NotProven:
+	case d.Policy.Inconclusive == InconclusivePasses && d.proof != CanaryNotProven:
 		return GatePassed
 	}
 	return GateInconclusive
@@ -121,7 +121,7 @@ func (d *decider) whyPassed() string {
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, "; ")
-	case d.proof == Proven:
+	case d.proof == CanaryProven:
 		return "only the canary leaks"
 	case d.grows():
 		return "no leak is certain or probable"
@@ -131,7 +131,7 @@ func (d *decider) whyPassed() string {
 
 // restText says of certain leaks, of which no other reason tells why they do not fail the gate, why they do not.
 func (d *decider) restText(n int) string {
-	if d.Named && d.asks(FailOnNew) && d.asks(FailOnGrown) {
+	if d.BaselineNamed && d.asks(FailOnNew) && d.asks(FailOnGrown) {
 		return fmt.Sprintf("%s also in %s, not certainly faster now", leaksAre(n), d.Compared.baseline(","))
 	}
 	return fmt.Sprintf("%s, which this gate does not fail on", reason(n, FailOnLeak))

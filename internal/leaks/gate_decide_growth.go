@@ -20,7 +20,7 @@ type growth struct {
 func growthPer(list []*compare.Finding, in Measure, per string) (g growth) {
 	for _, f := range list {
 		rate := f.RateBytes
-		if in == InBlocks {
+		if in == MeasureBlocks {
 			rate = f.RateCount
 		}
 		switch {
@@ -44,18 +44,19 @@ func (d *decider) budgets() {
 	for i := range d.Policy.Budgets {
 		b := &d.Policy.Budgets[i]
 		switch {
-		case b.Of == BudgetSignature:
+		case b.Scope == BudgetSignature:
 			for _, f := range d.counted {
 				if b.Name == "" || b.Name == f.Signature {
 					d.budget(b, f, nameOf(f), []*compare.Finding{f})
 				}
 			}
-		case b.Of == BudgetTotal:
+		case b.Scope == BudgetTotal:
 			d.budget(b, nil, "the run", d.counted)
 		case strings.EqualFold(b.Name, d.Process):
 			d.budget(b, nil, b.Name, d.counted)
 		case d.Process == "" && slices.ContainsFunc(d.counted, func(f *compare.Finding) bool { return f.Class.IsSuspect() }):
-			d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUnmeasured, Limit: &b.Limit, Unit: string(b.In) + "/" + b.Per,
+			d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUnmeasured, Limit: &b.Limit,
+				Unit:     string(b.Measure) + "/" + b.Per,
 				Sentence: fmt.Sprintf("the budget of %s was not checked: the evidence names no process", b.Name)})
 		}
 	}
@@ -64,18 +65,19 @@ func (d *decider) budgets() {
 // budget compares the growth of findings with one budget. subject is the finding that the budget is for, nil for the
 // whole run.
 func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list []*compare.Finding) {
-	g, unit := growthPer(list, b.In, b.Per), string(b.In)+"/"+b.Per
+	g, unit := growthPer(list, b.Measure, b.Per), string(b.Measure)+"/"+b.Per
 	switch {
 	case g.sure > b.Limit:
 		d.add(Reason{Effect: EffectFails, Code: ReasonBudget, Signature: signatureOf(subject),
 			Figure: &g.sure, Limit: &b.Limit, Unit: unit,
 			Sentence: fmt.Sprintf("%s grows by %s, over the budget of %s", name,
-				amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))})
+				amountOf(g.sure, b.Measure, b.Per), amountOf(b.Limit, b.Measure, b.Per))})
 	case g.all > b.Limit:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUncertain, Signature: signatureOf(subject),
 			Figure: &g.all, Limit: &b.Limit, Unit: unit,
 			Sentence: fmt.Sprintf("%s grows by %s, over the budget of %s, but %s of it is uncertain",
-				name, amountOf(g.all, b.In, b.Per), amountOf(b.Limit, b.In, b.Per), amountOf(g.all-g.sure, b.In, b.Per))})
+				name, amountOf(g.all, b.Measure, b.Per), amountOf(b.Limit, b.Measure, b.Per),
+				amountOf(g.all-g.sure, b.Measure, b.Per))})
 	case g.other != "":
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonBudgetUnmeasured, Signature: signatureOf(subject),
 			Limit: &b.Limit, Unit: unit,
@@ -116,7 +118,7 @@ func (d *decider) drift() {
 	for _, per := range unitsOf(d.counted) {
 		d.driftPer(bound, per, base)
 	}
-	if growthPer(d.counted, bound.In, "").unrated {
+	if growthPer(d.counted, bound.Measure, "").unrated {
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonDriftUnmeasured,
 			Sentence: "record snapshots with times or work: the run leaks at an unknown rate, so drift was not checked"})
 	}
@@ -124,9 +126,10 @@ func (d *decider) drift() {
 
 // driftPer compares growth in one unit with that of the release.
 func (d *decider) driftPer(bound *DriftLimit, per string, base []*compare.Finding) {
-	now, then, unit := growthPer(d.counted, bound.In, per), growthPer(base, bound.In, per), string(bound.In)+"/"+per
+	now, then := growthPer(d.counted, bound.Measure, per), growthPer(base, bound.Measure, per)
+	unit := string(bound.Measure) + "/" + per
 	limit := then.all * (1 + bound.Percent/100)
-	was := "build " + d.Release.Build + ", the release, by " + amountOf(then.all, bound.In, per)
+	was := "build " + d.Release.Build + ", the release, by " + amountOf(then.all, bound.Measure, per)
 	switch {
 	case now.all <= limit:
 	case !d.Release.Decides():
@@ -140,10 +143,10 @@ func (d *decider) driftPer(bound *DriftLimit, per string, base []*compare.Findin
 	case now.sure > limit:
 		d.add(Reason{Effect: EffectFails, Code: ReasonDrift, Figure: &now.sure, Limit: &limit, Unit: unit,
 			Sentence: fmt.Sprintf("the run grows by %s, and %s: more than %s %% faster",
-				amountOf(now.sure, bound.In, per), was, plain(bound.Percent))})
+				amountOf(now.sure, bound.Measure, per), was, plain(bound.Percent))})
 	default:
 		d.add(Reason{Effect: EffectDoubts, Code: ReasonDriftUncertain, Figure: &now.all, Limit: &limit, Unit: unit,
-			Sentence: fmt.Sprintf("the run grows by %s, which is uncertain, and %s", amountOf(now.all, bound.In, per), was)})
+			Sentence: fmt.Sprintf("the run grows by %s, which is uncertain, and %s", amountOf(now.all, bound.Measure, per), was)})
 	}
 }
 

@@ -37,10 +37,10 @@ func TestDecide(t *testing.T) {
 	type findings = []compare.Finding
 	type policy = leaks.Policy
 	hourly := func(of leaks.BudgetScope, name string, limit float64) policy {
-		return policy{Budgets: []leaks.Budget{{Of: of, Name: name, In: leaks.InBytes, Per: "hour", Limit: limit}}}
+		return policy{Budgets: []leaks.Budget{{Scope: of, Name: name, Measure: leaks.MeasureBytes, Per: "hour", Limit: limit}}}
 	}
-	blocks := policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBlocks, Per: "document", Limit: 2}}}
-	drift := policy{Drift: &leaks.DriftLimit{Percent: 10, In: leaks.InBytes}}
+	blocks := policy{Budgets: []leaks.Budget{{Scope: leaks.BudgetTotal, Measure: leaks.MeasureBlocks, Per: "document", Limit: 2}}}
+	drift := policy{Drift: &leaks.DriftLimit{Percent: 10, Measure: leaks.MeasureBytes}}
 	on := func(list ...leaks.FailOn) policy { return policy{FailOn: list} }
 	guarded := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Noise: &leaks.FlapRule{Runs: 5, Changes: 3}}
 	canary := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Canary: "Canary::Leak"}
@@ -108,11 +108,11 @@ func TestDecide(t *testing.T) {
 		{"drift: a rate without an interval", drift, leaky, findings{unbounded(rated(sure, 111, 1, "hour"))},
 			release(rated(sure, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
 		// 50 percent more than 40 is 60, which is exact in binary.
-		{"drift: just below", policy{Drift: &leaks.DriftLimit{Percent: 50, In: leaks.InBytes}}, leaky,
+		{"drift: just below", policy{Drift: &leaks.DriftLimit{Percent: 50, Measure: leaks.MeasureBytes}}, leaky,
 			findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: at it", policy{Drift: &leaks.DriftLimit{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow},
+		{"drift: at it", policy{Drift: &leaks.DriftLimit{Percent: 50, Measure: leaks.MeasureBytes}}, leaky, findings{slow},
 			release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
-		{"drift: just above", policy{Drift: &leaks.DriftLimit{Percent: 50, In: leaks.InBytes}}, leaky,
+		{"drift: just above", policy{Drift: &leaks.DriftLimit{Percent: 50, Measure: leaks.MeasureBytes}}, leaky,
 			findings{rated(sure, 60.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
 		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")),
 			nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
@@ -181,9 +181,9 @@ func TestDecide(t *testing.T) {
 			"silences known-by-rule, silences known"},
 	} {
 		policy := test.policy
-		got := leaks.Decide(&leaks.Case{
+		got := leaks.Decide(&leaks.GateCase{
 			Policy: &policy, Version: 3, Suffices: test.status != inconclusive, Process: "app.exe",
-			Head: &compare.BuildResult{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
+			Head: &compare.BuildResult{Build: "2", Findings: test.head}, Release: test.release, FoundInPastRuns: test.past,
 		})
 		var codes []string
 		for _, r := range got.Reasons {
@@ -207,14 +207,14 @@ func TestDecide(t *testing.T) {
 
 // The budget of a process is not skipped if the evidence does not name its process, as logs of some tools do not.
 func TestBudgetOfANamelessProcess(t *testing.T) {
-	p := &leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetProcess, Name: "app.exe", In: leaks.InBytes,
+	p := &leaks.Policy{Budgets: []leaks.Budget{{Scope: leaks.BudgetProcess, Name: "app.exe", Measure: leaks.MeasureBytes,
 		Per: "hour", Limit: 1}}}
 	for _, test := range []struct {
 		head []compare.Finding
 		gate leaks.Gate
 	}{{[]compare.Finding{rated(sure, 100, 1, "hour")}, leaks.GateInconclusive}, {nil, leaks.GatePassed},
 		{[]compare.Finding{known}, leaks.GatePassed}} {
-		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Suffices: true,
+		if got := leaks.Decide(&leaks.GateCase{Policy: p, Version: 1, Suffices: true,
 			Head: &compare.BuildResult{Findings: test.head}}); got.Gate != test.gate {
 			t.Errorf("%+v: %s because %q", test.head, got.Gate, got.Why)
 		}
@@ -238,10 +238,10 @@ func TestCallsOnlyTighten(t *testing.T) {
 	for policy := range 1 << len(kinds) {
 		for asked := range 1 << len(kinds) {
 			for _, head := range heads {
-				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.New, sure, "")),
-					against(decided, became(compare.Grown, sure, leak))} {
+				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.ChangeNew, sure, "")),
+					against(decided, became(compare.ChangeGrown, sure, leak))} {
 					p := &leaks.Policy{FailOn: subset(policy)}
-					c := leaks.Case{Policy: p, Version: 1, Suffices: true, Head: &compare.BuildResult{Findings: head}, Compared: compared}
+					c := leaks.GateCase{Policy: p, Version: 1, Suffices: true, Head: &compare.BuildResult{Findings: head}, Compared: compared}
 					plain := leaks.Decide(&c)
 					c.Asked = subset(asked)
 					if tight := leaks.Decide(&c); rank[tight.Gate] < rank[plain.Gate] {
@@ -260,7 +260,7 @@ func TestDecideNamesSoMany(t *testing.T) {
 	for i := range 250 {
 		head = append(head, compare.Finding{Signature: fmt.Sprint(i), Class: leak, Certain: true})
 	}
-	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: head}})
+	got := leaks.Decide(&leaks.GateCase{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: head}})
 	last := got.Reasons[len(got.Reasons)-1]
 	if len(got.Reasons) != 101 || last.Sentence != "and 150 more like these" || got.Why != "250 leaks" ||
 		!slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {

@@ -43,18 +43,18 @@ type DecisionChange struct {
 type PastCase struct {
 	Run                   int64
 	Build, Scenario, Name string
-	*Case
+	*GateCase
 }
 
 // decideTwice decides each case twice, as it is and as changed makes it, and returns all of them in their order.
-func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) *Case) ([]DecisionChange, error) {
+func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) *GateCase) ([]DecisionChange, error) {
 	decided := make([]DecisionChange, len(cases))
 	for i := range cases {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("leaks: %w", context.Cause(ctx))
 		}
 		c := &cases[i]
-		from, to := Decide(c.Case), Decide(changed(c))
+		from, to := Decide(c.GateCase), Decide(changed(c))
 		decided[i] = DecisionChange{c.Run, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why}
 	}
 	return decided, nil
@@ -75,15 +75,15 @@ func turnsOf(decided []DecisionChange) []DecisionChange {
 // after the change.
 func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	made := &Impact{Runs: len(cases)}
-	after := make(map[int64]*Case, len(then))
+	after := make(map[int64]*GateCase, len(then))
 	for i := range then {
-		after[then[i].Run] = then[i].Case
+		after[then[i].Run] = then[i].GateCase
 	}
 	tally := map[string]*KnownChange{}
 	var order []string
 	for i := range cases {
 		c := &cases[i]
-		was, is := silencesOf(c.Case), silencesOf(after[c.Run])
+		was, is := silencesOf(c.GateCase), silencesOf(after[c.Run])
 		for j := range c.Head.Findings {
 			f := &c.Head.Findings[j]
 			from, to := was[f.Signature], is[f.Signature]
@@ -107,7 +107,7 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			made.Silenced = append(made.Silenced, *s)
 		}
 	}
-	decided, err := decideTwice(ctx, cases, func(c *PastCase) *Case { return after[c.Run] })
+	decided, err := decideTwice(ctx, cases, func(c *PastCase) *GateCase { return after[c.Run] })
 	made.Turned, made.Builds = turnsOf(decided), buildTurns(decided)
 	return made, err
 }
@@ -160,7 +160,7 @@ func colonWhy(why string) string {
 }
 
 // silencesOf are the reasons by which leaks of a case are silenced, by signature.
-func silencesOf(c *Case) map[string]Reason {
+func silencesOf(c *GateCase) map[string]Reason {
 	by := map[string]Reason{}
 	for _, r := range decided(c).reasons {
 		if r.Effect == EffectSilences {

@@ -14,7 +14,7 @@ import (
 func TestImpactListsSignatures(t *testing.T) {
 	past := func(run int64, findings ...compare.Finding) leaks.PastCase {
 		return leaks.PastCase{Run: run, Build: "7", Scenario: "soak",
-			Case: &leaks.Case{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
+			GateCase: &leaks.GateCase{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
 				Head: &compare.BuildResult{Build: "7", Runs: []int64{run}, Findings: findings}}}
 	}
 	of := func(signature string, state leaks.State) compare.Finding {

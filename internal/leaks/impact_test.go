@@ -11,7 +11,7 @@ import (
 func TestImpactOnBuilds(t *testing.T) {
 	past := func(run int64, build string, findings ...compare.Finding) leaks.PastCase {
 		return leaks.PastCase{Run: run, Build: build, Scenario: "soak",
-			Case: &leaks.Case{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
+			GateCase: &leaks.GateCase{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
 				Head: &compare.BuildResult{Build: build, Runs: []int64{run}, Findings: findings}}}
 	}
 	of := func(signature string, state leaks.State) compare.Finding {

@@ -81,8 +81,8 @@ func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction
 	return MergeWithParts
 }
 
-// A Site is the part of a site that stays the same when its run is analysed again, with its signature.
-type Site[Key comparable] struct {
+// A SiteSignature is the part of a site that stays the same when its run is analysed again, with its signature.
+type SiteSignature[Key comparable] struct {
 	Key       Key
 	Signature int64 // 0 for none
 	Bytes     int64 // outstanding
@@ -93,7 +93,7 @@ type SignatureMove struct{ From, To int64 }
 
 // WeighMoves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes
 // that they held, and one for each site. One stack and kind may be in several heaps, and counts once.
-func WeighMoves[Key comparable](before, after []Site[Key]) map[SignatureMove]int64 {
+func WeighMoves[Key comparable](before, after []SiteSignature[Key]) map[SignatureMove]int64 {
 	held := map[Key]map[int64]int64{}
 	for _, s := range before {
 		if held[s.Key] == nil {

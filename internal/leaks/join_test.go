@@ -88,7 +88,7 @@ func TestFoldOfALeaving(t *testing.T) {
 }
 
 func TestMoves(t *testing.T) {
-	type site = leaks.Site[string]
+	type site = leaks.SiteSignature[string]
 	for name, test := range map[string]struct {
 		before, after []site
 		want          map[leaks.SignatureMove]int64

@@ -7,10 +7,10 @@ type Judgement int8
 
 // The judgements, the gravest last.
 const (
-	Undecided Judgement = iota // it is there, and the evidence does not tell whether it leaks
-	Clean                      // it is there, and does not leak
-	Growing                    // it grows, and the evidence does not decide
-	Leaking
+	JudgedUndecided Judgement = iota // it is there, and the evidence does not tell whether it leaks
+	JudgedClean                      // it is there, and does not leak
+	JudgedGrowing                    // it grows, and the evidence does not decide
+	JudgedLeaking
 )
 
 // JudgementOf is what one finding says: its class, and the status of the run's verdict. A clean finding counts only
@@ -18,26 +18,26 @@ const (
 func JudgementOf(class analysis.Class, status analysis.Status) Judgement {
 	switch {
 	case class == analysis.ClassLeak:
-		return Leaking
+		return JudgedLeaking
 	case class.IsSuspect():
-		return Growing
+		return JudgedGrowing
 	case class == analysis.ClassUnknown || status == analysis.StatusInconclusive:
-		return Undecided
+		return JudgedUndecided
 	}
-	return Clean
+	return JudgedClean
 }
 
 // IsBad reports whether the signature leaks or grows.
-func (j Judgement) IsBad() bool { return j >= Growing }
+func (j Judgement) IsBad() bool { return j >= JudgedGrowing }
 
 // Class is the class that stands for a judgement where no finding has one of its own.
 func (j Judgement) Class() analysis.Class {
 	switch j {
-	case Leaking:
+	case JudgedLeaking:
 		return analysis.ClassLeak
-	case Growing:
+	case JudgedGrowing:
 		return analysis.ClassGrowing
-	case Clean:
+	case JudgedClean:
 		return analysis.ClassStable
 	default:
 		return analysis.ClassUnknown

@@ -28,28 +28,28 @@ type BuildLine struct {
 	at map[int64]int
 }
 
-// At is the index of a build on the line; −1 where the line does not have it.
-func (l *BuildLine) At(build int64) int {
+// IndexOf is the index of a build on the line; −1 where the line does not have it.
+func (l *BuildLine) IndexOf(build int64) int {
 	if at, ok := l.at[build]; ok {
 		return at
 	}
 	return -1
 }
 
-// ID is the build at an index of the line; nil for −1.
-func (l *BuildLine) ID(at int) *int64 {
+// IDAt is the build at an index of the line; nil for −1.
+func (l *BuildLine) IDAt(at int) *int64 {
 	if at < 0 {
 		return nil
 	}
 	return &l.Builds[at]
 }
 
-// ForkAt is the index of the fork on the line; −1 for none.
-func (l *BuildLine) ForkAt() int { return len(l.Builds) - l.OwnCount - 1 }
+// ForkIndex is the index of the fork on the line; −1 for none.
+func (l *BuildLine) ForkIndex() int { return len(l.Builds) - l.OwnCount - 1 }
 
 // UpTo is the beginning of the line that ends with a build; nil where the line does not have it.
 func (l *BuildLine) UpTo(build int64) []int64 {
-	return l.Builds[:l.At(build)+1]
+	return l.Builds[:l.IndexOf(build)+1]
 }
 
 // BuildLines are the lines of a project's builds.
@@ -126,8 +126,8 @@ func (l *BuildLines) OfBuild(id int64) *BuildLine {
 	return nil
 }
 
-// Name is the name of a build; "" for an unknown one.
-func (l *BuildLines) Name(id int64) string {
+// BuildName is the name of a build; "" for an unknown one.
+func (l *BuildLines) BuildName(id int64) string {
 	if b := l.builds[id]; b != nil {
 		return b.Name
 	}

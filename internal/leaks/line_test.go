@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// lined reads builds in their order, such as "m1 m2 x1@c7<c6,c5 x2^m1": m is main, r release, x a branch and n none; the
-// commit stands behind @, its ancestors behind <, and a declared fork behind ^.
+// lined reads builds in their order, such as "m1 m2 x1@c7<c6,c5 x2^m1": m is main, r release, x a branch and n none;
+// the commit stands behind @, its ancestors behind <, and a declared fork behind ^.
 func lined(text string) []leaks.LineBuild {
 	branches := map[byte]string{'m': "main", 'r': "release", 'x': "x", 'y': "y", 'n': ""}
 	var list []leaks.LineBuild
@@ -53,10 +53,10 @@ func TestLines(t *testing.T) {
 		line := lines.Of(test.branch)
 		var words []string
 		for at, id := range line.Builds {
-			if at > 0 && at == line.ForkAt()+1 {
+			if at > 0 && at == line.ForkIndex()+1 {
 				words = append(words, "|")
 			}
-			words = append(words, lines.Name(id))
+			words = append(words, lines.BuildName(id))
 		}
 		if got := strings.Join(words, " "); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -67,8 +67,8 @@ func TestLines(t *testing.T) {
 func TestPlacesOnALine(t *testing.T) {
 	lines := leaks.NewBuildLines(lined("m1 m2 x1 m3"), "")
 	x := lines.Of("x")
-	if x.At(3) != 2 || x.At(4) != -1 || *x.ID(2) != 3 || x.ID(-1) != nil || fmt.Sprint(x.UpTo(2)) != "[1 2]" || len(x.UpTo(4)) != 0 ||
-		x.Parent != "main" || x.Fork != 2 || lines.OfBuild(3) != x || lines.OfBuild(9) != nil || lines.Name(9) != "" {
+	if x.IndexOf(3) != 2 || x.IndexOf(4) != -1 || *x.IDAt(2) != 3 || x.IDAt(-1) != nil || fmt.Sprint(x.UpTo(2)) != "[1 2]" || len(x.UpTo(4)) != 0 ||
+		x.Parent != "main" || x.Fork != 2 || lines.OfBuild(3) != x || lines.OfBuild(9) != nil || lines.BuildName(9) != "" {
 		t.Errorf("%+v", x)
 	}
 	var branches []string

@@ -54,8 +54,8 @@ func (l *LineState) Text() string {
 
 // Text tells the bound in a sentence: "less than 2.00 KB/hour (with 90 % probability)".
 func (b *CleanBound) Text() string {
-	if b.Bytes > 0 {
-		return fmt.Sprintf("less than %s/%s (with 90 %% probability)", quantity.Bytes(int64(b.Bytes)), b.Unit)
+	if b.BytesPerUnit > 0 {
+		return fmt.Sprintf("less than %s/%s (with 90 %% probability)", quantity.Bytes(int64(b.BytesPerUnit)), b.Unit)
 	}
-	return fmt.Sprintf("less than %s blocks/%s (with 90 %% probability)", quantity.Number(b.Count), b.Unit)
+	return fmt.Sprintf("less than %s blocks/%s (with 90 %% probability)", quantity.Number(b.BlocksPerUnit), b.Unit)
 }

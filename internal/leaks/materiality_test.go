@@ -17,7 +17,7 @@ const mb = 1 << 20
 // risky is a finding that grows and could leak so many bytes in its run, with a probability that is its score as well.
 func risky(signature string, probability, bytes float64) compare.Finding {
 	return compare.Finding{Signature: signature, Class: grows, Score: &probability,
-		Risk: &analysis.Risk{Probability: probability, Bytes: bytes, Score: probability}}
+		Risk: &analysis.Risk{Probability: probability, MostBytes: bytes, Score: probability}}
 }
 
 // Only what is counted and not certain is weighed: the rest is decided.
@@ -37,8 +37,8 @@ func TestDecideByWhatMatters(t *testing.T) {
 		expected float64
 	}{
 		{"less than matters", &day, nil, []compare.Finding{a}, passed, 8 * mb},
-		{"beside others, as much as matters", &day, []analysis.Risk{{Probability: 0.1, Bytes: 20 * mb}}, []compare.Finding{a}, passed, 10 * mb},
-		{"beside others, more", &day, []analysis.Risk{{Probability: 0.1, Bytes: 20*mb + 1}}, []compare.Finding{a}, open, 10*mb + 0.1},
+		{"beside others, as much as matters", &day, []analysis.Risk{{Probability: 0.1, MostBytes: 20 * mb}}, []compare.Finding{a}, passed, 10 * mb},
+		{"beside others, more", &day, []analysis.Risk{{Probability: 0.1, MostBytes: 20*mb + 1}}, []compare.Finding{a}, open, 10*mb + 0.1},
 		{"beside a known one", &day, nil, []compare.Finding{tolerated, a}, passed, 8 * mb},
 		{"beside a certain one", &day, nil, []compare.Finding{certain, a}, failed, 8 * mb},
 		{"one that kept nothing", &day, nil, []compare.Finding{unweighed}, passed, 0},
@@ -46,7 +46,7 @@ func TestDecideByWhatMatters(t *testing.T) {
 		{"two days", &analysis.Observation{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb)}, passed, 6 * mb},
 		{"two days, and more", &analysis.Observation{Weighed: true, Hours: 48}, nil, []compare.Finding{risky("b", 0.6, 20*mb+1)}, open, 6*mb + 0.3},
 	} {
-		c := &leaks.Case{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: test.head}, Watch: test.watch, Others: test.others}
+		c := &leaks.GateCase{Policy: theDefault(), Suffices: true, Head: &compare.BuildResult{Findings: test.head}, Observation: test.watch, OtherRisks: test.others}
 		got := leaks.Decide(c)
 		if got.Gate != test.gate || len(got.Undecided) > 0 != (test.gate == open) {
 			t.Errorf("%s: %s because %q", test.name, got.Gate, got.Why)
@@ -64,7 +64,7 @@ func TestDecideByWhatMatters(t *testing.T) {
 
 // A leak of several parts in one run could leak what they could together; of several runs the largest counts.
 func TestMergeRisks(t *testing.T) {
-	one, other := analysis.Risk{Probability: 0.5, Bytes: 10, Score: 0.2}, analysis.Risk{Probability: 0.4, Bytes: 20, Score: 0.6}
+	one, other := analysis.Risk{Probability: 0.5, MostBytes: 10, Score: 0.2}, analysis.Risk{Probability: 0.4, MostBytes: 20, Score: 0.6}
 	with := func(run int64, r *analysis.Risk) leaks.ComparedFinding {
 		return part(run, func(f *compare.Finding) { f.Risk = r })
 	}
@@ -73,7 +73,7 @@ func TestMergeRisks(t *testing.T) {
 		list []leaks.ComparedFinding
 		want analysis.Risk
 	}{
-		{"parts", []leaks.ComparedFinding{with(1, &one), with(1, &other)}, analysis.Risk{Probability: 0.5, Bytes: 30, Score: 0.6}},
+		{"parts", []leaks.ComparedFinding{with(1, &one), with(1, &other)}, analysis.Risk{Probability: 0.5, MostBytes: 30, Score: 0.6}},
 		{"a part that kept nothing", []leaks.ComparedFinding{with(1, nil), with(1, &other)}, other},
 		{"another part that kept nothing", []leaks.ComparedFinding{with(1, &one), with(1, nil)}, one},
 		{"runs", []leaks.ComparedFinding{with(1, &one), with(2, &other)}, other},
@@ -117,7 +117,7 @@ func TestPolicySaysWhatMatters(t *testing.T) {
 		"soak": "scenario: 2.00 MB per day set for the scenario soak", "unit": "", "ui": "project: 1.00 MB per day set for the project",
 	} {
 		got := ""
-		if a := policies.Matters(scenario); a != nil {
+		if a := policies.RequestedThreshold(scenario); a != nil {
 			got = fmt.Sprintf("%s: %s %s", a.Source, a.Threshold, a.By)
 		}
 		if got != want {

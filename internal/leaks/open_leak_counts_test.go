@@ -84,13 +84,13 @@ func TestGravestGate(t *testing.T) {
 
 func TestCellTakesTheRunThatSpeaks(t *testing.T) {
 	var c leaks.CoverageCell
-	c.Take(leaks.CoverageCell{Run: 1, Status: "inconclusive"})
-	c.Take(leaks.CoverageCell{Run: 2, Status: "leak"})
-	c.Take(leaks.CoverageCell{Run: 3, Status: "no-leak"})
+	c.AddRun(leaks.CoverageCell{Run: 1, Status: "inconclusive"})
+	c.AddRun(leaks.CoverageCell{Run: 2, Status: "leak"})
+	c.AddRun(leaks.CoverageCell{Run: 3, Status: "no-leak"})
 	if c.Run != 2 || c.Runs != 3 {
 		t.Errorf("%+v", c)
 	}
-	c.Take(leaks.CoverageCell{Run: 4, Status: "leak"})
+	c.AddRun(leaks.CoverageCell{Run: 4, Status: "leak"})
 	if c.Run != 4 || c.Runs != 4 {
 		t.Errorf("%+v", c)
 	}

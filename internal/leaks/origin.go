@@ -68,7 +68,7 @@ type PastLine struct {
 func (p *PastLine) Origin() Origin {
 	var own []Sighting
 	for _, s := range p.Sightings {
-		if s.Scenario == p.Scenario && s.Build <= p.Head {
+		if s.Scenario == p.Scenario && s.BuildIndex <= p.Head {
 			own = append(own, s)
 		}
 	}
@@ -85,7 +85,7 @@ func (p *PastLine) Origin() Origin {
 		return o
 	}
 	o.Found, o.Since, o.After, o.Regressed = c.Found, name(c.Since), name(c.After), c.RegressedIn >= 0
-	if fork := p.ForkAt(); c.Since <= fork {
+	if fork := p.ForkIndex(); c.Since <= fork {
 		o.Found, o.Fork = true, name(fork)
 	}
 	for _, failed := range p.Marks.FailedIn {
@@ -99,8 +99,8 @@ func (p *PastLine) Origin() Origin {
 		o.Owned = false // it had an owner before it was fixed
 	}
 	for _, s := range own {
-		if s.Build >= c.Since && s.Certain {
-			o.Certain = name(s.Build)
+		if s.BuildIndex >= c.Since && s.Certain {
+			o.Certain = name(s.BuildIndex)
 			break
 		}
 	}

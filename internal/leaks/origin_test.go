@@ -38,7 +38,7 @@ func TestOrigin(t *testing.T) {
 	} {
 		line := lines.Of(test.branch)
 		past := leaks.PastLine{BuildLine: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
-			FailedHere: strings.HasSuffix(test.want, " owned"), Name: lines.Name}
+			FailedHere: strings.HasSuffix(test.want, " owned"), Name: lines.BuildName}
 		o := past.Origin()
 		got := ""
 		for _, word := range []struct {
@@ -69,7 +69,7 @@ func TestOriginOfALateRun(t *testing.T) {
 		marks := owned
 		marks.FailedIn = []int{told}
 		past := leaks.PastLine{BuildLine: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
-			Name: lines.Name}
+			Name: lines.BuildName}
 		if o := past.Origin(); o.Owned != want || !o.Regressed {
 			t.Errorf("told in %d: %+v", told, o)
 		}
@@ -78,8 +78,8 @@ func TestOriginOfALateRun(t *testing.T) {
 
 // gateOn decides on findings with their origins, where what is new fails.
 func gateOn(again leaks.RepeatPolicy, first bool, origins map[string]leaks.Origin, head ...compare.Finding) leaks.Decision {
-	return leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Repeat: again}, Version: 1,
-		Suffices: true, First: first, Origins: origins, Head: &compare.BuildResult{Build: "7", Findings: head}})
+	return leaks.Decide(&leaks.GateCase{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}, Repeat: again}, Version: 1,
+		Suffices: true, FirstBuild: first, Origins: origins, Head: &compare.BuildResult{Build: "7", Findings: head}})
 }
 
 func TestAgain(t *testing.T) {
@@ -190,7 +190,7 @@ func ExampleLineState_Text() {
 	} {
 		fmt.Printf("%s: %s\n", line.Branch, line.Text())
 	}
-	fmt.Println((&leaks.CleanBound{Unit: "hour", Count: 3, Bytes: 2048}).Text())
+	fmt.Println((&leaks.CleanBound{Unit: "hour", BlocksPerUnit: 3, BytesPerUnit: 2048}).Text())
 	// Output:
 	// main: open, appeared between 13 and 14
 	// release/2.0: fixed in 9

@@ -32,8 +32,8 @@ type Outcome struct {
 
 // IsClean reports whether a run shows the signature and could tell a leak from other growth, and no run says that it
 // leaks or grows; or whether no run shows it although its callers ran. Where no run shows it, the judgement is
-// Undecided.
-func (o *Outcome) IsClean() bool { return o.Judgement == Clean || o.IsAbsent() }
+// JudgedUndecided.
+func (o *Outcome) IsClean() bool { return o.Judgement == JudgedClean || o.IsAbsent() }
 
 // IsAbsent reports whether no run shows the signature though its callers ran.
 func (o *Outcome) IsAbsent() bool { return !o.Exercised && o.Absent != nil }

@@ -30,19 +30,19 @@ func TestJudgementOf(t *testing.T) {
 		isBad    bool
 		standsIn analysis.Class
 	}{
-		{leak, leaky, leaks.Leaking, true, leak},
-		{leak, inconclusive, leaks.Leaking, true, leak},
-		{grows, noLeak, leaks.Growing, true, grows},
-		{grows, inconclusive, leaks.Growing, true, grows},
-		{unknown, noLeak, leaks.Undecided, false, unknown},
-		{unknown, inconclusive, leaks.Undecided, false, unknown},
-		{cache, noLeak, leaks.Clean, false, stable},
-		{cache, inconclusive, leaks.Undecided, false, unknown},
-		{analysis.ClassOneTime, leaky, leaks.Clean, false, stable},
-		{analysis.ClassTransient, leaky, leaks.Clean, false, stable},
-		{stable, leaky, leaks.Clean, false, stable}, // another one leaks
-		{stable, noLeak, leaks.Clean, false, stable},
-		{stable, inconclusive, leaks.Undecided, false, unknown},
+		{leak, leaky, leaks.JudgedLeaking, true, leak},
+		{leak, inconclusive, leaks.JudgedLeaking, true, leak},
+		{grows, noLeak, leaks.JudgedGrowing, true, grows},
+		{grows, inconclusive, leaks.JudgedGrowing, true, grows},
+		{unknown, noLeak, leaks.JudgedUndecided, false, unknown},
+		{unknown, inconclusive, leaks.JudgedUndecided, false, unknown},
+		{cache, noLeak, leaks.JudgedClean, false, stable},
+		{cache, inconclusive, leaks.JudgedUndecided, false, unknown},
+		{analysis.ClassOneTime, leaky, leaks.JudgedClean, false, stable},
+		{analysis.ClassTransient, leaky, leaks.JudgedClean, false, stable},
+		{stable, leaky, leaks.JudgedClean, false, stable}, // another one leaks
+		{stable, noLeak, leaks.JudgedClean, false, stable},
+		{stable, inconclusive, leaks.JudgedUndecided, false, unknown},
 	} {
 		got := leaks.JudgementOf(test.class, test.status)
 		if got != test.want || got.IsBad() != test.isBad || got.Class() != test.standsIn {
@@ -206,12 +206,12 @@ func TestRunState(t *testing.T) {
 		want  leaks.RunState
 	}{
 		{leaks.RunFacts{}, leaks.RunEmpty},
-		{leaks.RunFacts{Pending: 1}, leaks.RunProcessing},
-		{leaks.RunFacts{Pending: 1, Analysed: true, Failed: true, Unread: 1}, leaks.RunProcessing},
+		{leaks.RunFacts{PendingJobs: 1}, leaks.RunProcessing},
+		{leaks.RunFacts{PendingJobs: 1, Analysed: true, Failed: true, UnreadEvidence: 1}, leaks.RunProcessing},
 		{leaks.RunFacts{Analysed: true}, leaks.RunReady},
 		{leaks.RunFacts{Analysed: true, Failed: true}, leaks.RunReady}, // of what there was before
-		{leaks.RunFacts{Analysed: true, Unread: 1}, leaks.RunReady},
-		{leaks.RunFacts{Unread: 1}, leaks.RunFailed},
+		{leaks.RunFacts{Analysed: true, UnreadEvidence: 1}, leaks.RunReady},
+		{leaks.RunFacts{UnreadEvidence: 1}, leaks.RunFailed},
 		{leaks.RunFacts{Failed: true}, leaks.RunFailed},
 	} {
 		if got := test.facts.State(); got != test.want {

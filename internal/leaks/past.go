@@ -20,13 +20,13 @@ func (p *PastFinding) found() (found, decides bool) {
 	case p.Class.IsLeak():
 		return p.Certain, p.Certain
 	}
-	return false, JudgementOf(p.Class, p.Status) == Clean
+	return false, JudgementOf(p.Class, p.Status) == JudgedClean
 }
 
-// PastOf is, by signature, whether runs found it, the oldest first; runs that do not decide about it are left out. The
-// list is ordered by signature and run. Of several findings of one run one that found it speaks, then one that does not
-// decide.
-func PastOf(list []PastFinding) map[string][]bool {
+// FoundInPastRuns is, by signature, whether runs found it, the oldest first; runs that do not decide about it are left
+// out. The list is ordered by signature and run. Of several findings of one run one that found it speaks, then one that
+// does not decide.
+func FoundInPastRuns(list []PastFinding) map[string][]bool {
 	past := map[string][]bool{}
 	for len(list) > 0 {
 		n, shows, open := 0, false, false

@@ -38,7 +38,7 @@ func TestPastOf(t *testing.T) {
 		"several runs":                {[]PastFinding{in(1, analysis.ClassStable), in(2, analysis.ClassGrowing), in(3, analysis.ClassLeak)}, "map[a:[false true]]"},
 		"the same run of two of them": {[]PastFinding{in(1, analysis.ClassStable), other}, "map[a:[false] b:[true]]"},
 	} {
-		if got := fmt.Sprint(PastOf(test.list)); got != test.want {
+		if got := fmt.Sprint(FoundInPastRuns(test.list)); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
@@ -65,14 +65,14 @@ func TestCells(t *testing.T) {
 	} {
 		var c CoverageCell
 		for _, r := range test.runs {
-			c.Take(r)
+			c.AddRun(r)
 		}
 		if c.Run != test.run || c.Sentence != fmt.Sprint("of ", test.run) || c.Runs != len(test.runs) || !c.At.Equal(at(test.hour)) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
-	c := CoverageCell{Totals: []Total{{Unit: "hour", Bytes: 1}, {Unit: "document", Bytes: 2}}}
-	if c.In("document") != &c.Totals[1] || c.In("hour") != &c.Totals[0] || c.In("page") != nil {
+	c := CoverageCell{Totals: []TotalGrowth{{Unit: "hour", Bytes: 1}, {Unit: "document", Bytes: 2}}}
+	if c.TotalIn("document") != &c.Totals[1] || c.TotalIn("hour") != &c.Totals[0] || c.TotalIn("page") != nil {
 		t.Error("totals are of other units")
 	}
 }
@@ -80,9 +80,9 @@ func TestCells(t *testing.T) {
 // The budget of a whole run is that in bytes and in the unit asked for, the first of them.
 func TestTotalBudget(t *testing.T) {
 	p := Policy{Budgets: []Budget{
-		{Of: BudgetSignature, In: InBytes, Per: "hour", Limit: 1}, {Of: BudgetTotal, In: InBlocks, Per: "hour", Limit: 2},
-		{Of: BudgetTotal, In: InBytes, Per: "document", Limit: 3}, {Of: BudgetTotal, In: InBytes, Per: "hour", Limit: 4},
-		{Of: BudgetTotal, In: InBytes, Per: "hour", Limit: 5},
+		{Scope: BudgetSignature, Measure: MeasureBytes, Per: "hour", Limit: 1}, {Scope: BudgetTotal, Measure: MeasureBlocks, Per: "hour", Limit: 2},
+		{Scope: BudgetTotal, Measure: MeasureBytes, Per: "document", Limit: 3}, {Scope: BudgetTotal, Measure: MeasureBytes, Per: "hour", Limit: 4},
+		{Scope: BudgetTotal, Measure: MeasureBytes, Per: "hour", Limit: 5},
 	}}
 	for unit, want := range map[string]float64{"hour": 4, "document": 3} {
 		if got := p.TotalBudget(unit); got == nil || *got != want {
@@ -110,8 +110,8 @@ func TestTextOfLines(t *testing.T) {
 		}
 	}
 	for want, b := range map[string]CleanBound{
-		"less than 2.00 KB/hour (with 90 % probability)":      {Bytes: 2048, Count: 3, Unit: "hour"},
-		"less than 3 blocks/document (with 90 % probability)": {Count: 3, Unit: "document"},
+		"less than 2.00 KB/hour (with 90 % probability)":      {BytesPerUnit: 2048, BlocksPerUnit: 3, Unit: "hour"},
+		"less than 3 blocks/document (with 90 % probability)": {BlocksPerUnit: 3, Unit: "document"},
 	} {
 		if got := b.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -40,9 +40,9 @@ type Policy struct {
 
 // A Budget bounds growth. Findings that leak or grow count, unless they are tolerated or quarantined.
 type Budget struct {
-	Of   BudgetScope `json:"of"`
-	Name string      `json:"name"` // of the process or the signature; "" for each signature
-	In   Measure     `json:"in"`
+	Scope   BudgetScope `json:"of"`
+	Name    string      `json:"name"` // of the process or the signature; "" for each signature
+	Measure Measure     `json:"in"`
 	// Per is "hour", or the name of a unit of work: "document".
 	Per   string  `json:"per"`
 	Limit float64 `json:"limit"` // in bytes or blocks per hour or unit; more than that fails
@@ -63,15 +63,15 @@ type Measure string
 
 // The measures of growth.
 const (
-	InBytes  Measure = "bytes"
-	InBlocks Measure = "blocks"
+	MeasureBytes  Measure = "bytes"
+	MeasureBlocks Measure = "blocks"
 )
 
 // A DriftLimit bounds growth relative to a release, because growth of a few percent per build passes every comparison
 // with the previous build.
 type DriftLimit struct {
 	Percent float64 `json:"percent"` // how much faster than the release a build may grow in all
-	In      Measure `json:"in"`
+	Measure Measure `json:"in"`
 }
 
 // A FlapRule defines when a signature flaps: how often it changes between found and not found over the last runs of its
@@ -113,8 +113,8 @@ func (p *Policies) For(scenario string) *Policy {
 	return &p.Default
 }
 
-// MaxPolicies is how long the policies of a project may be, in bytes.
-const MaxPolicies = 64 << 10
+// MaxPoliciesBytes is how long the policies of a project may be, in bytes.
+const MaxPoliciesBytes = 64 << 10
 
 const (
 	maxBudgets   = 100
@@ -128,8 +128,8 @@ const (
 // that matters. Without fail_on, any leak fails the gate, as without a policy. Its error is a *FieldError.
 func ParsePolicies(text []byte) (Policies, error) {
 	var p Policies
-	if len(text) > MaxPolicies {
-		return p, wrongField("policy", "is longer than %d bytes", MaxPolicies)
+	if len(text) > MaxPoliciesBytes {
+		return p, wrongField("policy", "is longer than %d bytes", MaxPoliciesBytes)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -180,10 +180,10 @@ func (p Policies) filled() Policies {
 func (p Policy) filled() Policy {
 	p.FailOn, p.Budgets = append([]FailOn{}, p.FailOn...), append([]Budget{}, p.Budgets...)
 	for i := range p.Budgets {
-		p.Budgets[i].In = orBytes(p.Budgets[i].In)
+		p.Budgets[i].Measure = orBytes(p.Budgets[i].Measure)
 	}
 	if p.Drift != nil {
-		p.Drift = &DriftLimit{p.Drift.Percent, orBytes(p.Drift.In)}
+		p.Drift = &DriftLimit{p.Drift.Percent, orBytes(p.Drift.Measure)}
 	}
 	if p.Inconclusive == "" {
 		p.Inconclusive = InconclusiveWarns
@@ -195,7 +195,7 @@ func (p Policy) filled() Policy {
 
 func orBytes(m Measure) Measure {
 	if m == "" {
-		return InBytes
+		return MeasureBytes
 	}
 	return m
 }
@@ -256,11 +256,11 @@ func (p *Policy) check(at string) error {
 	if !IsSingleLine(p.Canary) {
 		return wrongField(at+".canary", "is not a line of text")
 	}
-	if err := CheckText(at+".canary", p.Canary, MaxReason); err != nil {
+	if err := CheckText(at+".canary", p.Canary, MaxReasonChars); err != nil {
 		return err
 	}
 	var wrong *FieldError
-	if _, err := ParseMatters(p.Matters); errors.As(err, &wrong) {
+	if _, err := ParseAskedThreshold(p.Matters); errors.As(err, &wrong) {
 		return wrongField(at+".matters", "%s", wrong.Message)
 	}
 	if d, err := time.ParseDuration(cmp.Or(p.Settle, "0s")); err != nil || d < 0 || d > maxSettle {
@@ -274,8 +274,8 @@ func (d *DriftLimit) check(at string) error {
 	case d == nil:
 	case !isLimit(d.Percent):
 		return wrongField(at+".percent", "is not a number of 0 or more")
-	case d.In != InBytes && d.In != InBlocks:
-		return wrongField(at+".in", "%q is neither %s nor %s", string(d.In), InBytes, InBlocks)
+	case d.Measure != MeasureBytes && d.Measure != MeasureBlocks:
+		return wrongField(at+".in", "%q is neither %s nor %s", string(d.Measure), MeasureBytes, MeasureBlocks)
 	}
 	return nil
 }
@@ -294,16 +294,16 @@ func (n *FlapRule) check(at string) error {
 
 func (b *Budget) check(at string) error {
 	switch {
-	case b.Of != BudgetTotal && b.Of != BudgetProcess && b.Of != BudgetSignature:
-		return wrongField(at, "of: %q is none of %s, %s and %s", string(b.Of), BudgetTotal, BudgetProcess, BudgetSignature)
-	case b.Of == BudgetTotal && b.Name != "":
+	case b.Scope != BudgetTotal && b.Scope != BudgetProcess && b.Scope != BudgetSignature:
+		return wrongField(at, "of: %q is none of %s, %s and %s", string(b.Scope), BudgetTotal, BudgetProcess, BudgetSignature)
+	case b.Scope == BudgetTotal && b.Name != "":
 		return wrongField(at, "name: a budget of all signatures takes no name")
-	case b.Of == BudgetProcess && b.Name == "":
+	case b.Scope == BudgetProcess && b.Name == "":
 		return wrongField(at, "name: is missing: name the process, as in app.exe")
-	case !IsSingleLine(b.Name) || len(b.Name) > MaxReason:
-		return wrongField(at, "name: is not a line of at most %d characters", MaxReason)
-	case b.In != InBytes && b.In != InBlocks:
-		return wrongField(at, "in: %q is neither %s nor %s", string(b.In), InBytes, InBlocks)
+	case !IsSingleLine(b.Name) || len(b.Name) > MaxReasonChars:
+		return wrongField(at, "name: is not a line of at most %d characters", MaxReasonChars)
+	case b.Measure != MeasureBytes && b.Measure != MeasureBlocks:
+		return wrongField(at, "in: %q is neither %s nor %s", string(b.Measure), MeasureBytes, MeasureBlocks)
 	case !anyName.fits(b.Per):
 		return wrongField(at, "per: %q is neither hour nor the name of a unit of work", b.Per)
 	case !isLimit(b.Limit):
@@ -329,9 +329,9 @@ func (n *FlapRule) Flaps(past []bool) (changes int, flaps bool) {
 	return changes, changes >= n.Changes
 }
 
-// Tightened is what a gate fails on where a call asks for more: what the policy and what the call name. A project
+// TightenedFailOn is what a gate fails on where a call asks for more: what the policy and what the call name. A project
 // without a saved policy, of version 0, has nothing to tighten: there the call alone decides.
-func (p *Policy) Tightened(version int, asked []FailOn) []FailOn {
+func (p *Policy) TightenedFailOn(version int, asked []FailOn) []FailOn {
 	if version == 0 && len(asked) > 0 {
 		return asked
 	}
@@ -347,5 +347,5 @@ func (p *Policy) Tightened(version int, asked []FailOn) []FailOn {
 // NamesProcess reports whether a budget of the policy is for one process, so that a case needs to know the process of
 // its run.
 func (p *Policy) NamesProcess() bool {
-	return slices.ContainsFunc(p.Budgets, func(b Budget) bool { return b.Of == BudgetProcess })
+	return slices.ContainsFunc(p.Budgets, func(b Budget) bool { return b.Scope == BudgetProcess })
 }

@@ -11,7 +11,7 @@ import (
 
 // Each limit of policies holds at its value and not beyond it.
 func TestPolicyLimits(t *testing.T) {
-	budget := Budget{Of: BudgetTotal, Per: "hour", Limit: 1}
+	budget := Budget{Scope: BudgetTotal, Per: "hour", Limit: 1}
 	for name, test := range map[string]struct {
 		limit  int
 		change func(p *Policies, n int)
@@ -28,10 +28,10 @@ func TestPolicyLimits(t *testing.T) {
 				p.Default.Budgets = append(p.Default.Budgets, budget)
 			}
 		}, "default.budgets"},
-		"name of a process": {MaxReason, func(p *Policies, n int) {
-			p.Default.Budgets = []Budget{{Of: BudgetProcess, Name: strings.Repeat("a", n), Per: "hour"}}
+		"name of a process": {MaxReasonChars, func(p *Policies, n int) {
+			p.Default.Budgets = []Budget{{Scope: BudgetProcess, Name: strings.Repeat("a", n), Per: "hour"}}
 		}, "default.budgets"},
-		"canary": {MaxReason, func(p *Policies, n int) { p.Default.Canary = strings.Repeat("a", n) }, "default.canary"},
+		"canary": {MaxReasonChars, func(p *Policies, n int) { p.Default.Canary = strings.Repeat("a", n) }, "default.canary"},
 		"runs of noise": {maxNoise, func(p *Policies, n int) { p.Default.Noise = &FlapRule{Runs: n, Changes: 2} },
 			"default.noise.runs"},
 		"settling": {int(maxSettle / time.Second), func(p *Policies, n int) { p.Default.Settle = fmt.Sprintf("%ds", n) },
@@ -59,7 +59,7 @@ func fieldOf(err error) string {
 // A text of the most bytes is read, one byte more is refused before it is read.
 func TestLongestPolicies(t *testing.T) {
 	text := []byte(`{}`)
-	for len(text) < MaxPolicies {
+	for len(text) < MaxPoliciesBytes {
 		text = append(text, ' ')
 	}
 	if _, err := ParsePolicies(text); err != nil {
@@ -79,10 +79,10 @@ func TestPolicyFields(t *testing.T) {
 		"nothing":                   {Policy{}, ""},
 		"all that counts":           {Policy{FailOn: failOns}, ""},
 		"an unknown reason to fail": {Policy{FailOn: []FailOn{FailOnLeak, "x"}}, ".fail_on"},
-		"a second budget":           {Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour"}, {Of: "x", Per: "hour"}}}, ".budgets"},
-		"drift in blocks":           {Policy{Drift: &DriftLimit{Percent: 0, In: InBlocks}}, ""},
-		"drift in bytes":            {Policy{Drift: &DriftLimit{Percent: 1, In: InBytes}}, ""},
-		"drift in MB":               {Policy{Drift: &DriftLimit{Percent: 1, In: "MB"}}, ".drift.in"},
+		"a second budget":           {Policy{Budgets: []Budget{{Scope: BudgetTotal, Per: "hour"}, {Scope: "x", Per: "hour"}}}, ".budgets"},
+		"drift in blocks":           {Policy{Drift: &DriftLimit{Percent: 0, Measure: MeasureBlocks}}, ""},
+		"drift in bytes":            {Policy{Drift: &DriftLimit{Percent: 1, Measure: MeasureBytes}}, ""},
+		"drift in MB":               {Policy{Drift: &DriftLimit{Percent: 1, Measure: "MB"}}, ".drift.in"},
 		"negative drift":            {Policy{Drift: &DriftLimit{Percent: -1}}, ".drift.percent"},
 		"endless drift":             {Policy{Drift: &DriftLimit{Percent: math.Inf(1)}}, ".drift.percent"},
 		"the least score":           {Policy{MinimumScore: 0}, ""},
@@ -107,15 +107,15 @@ func TestPolicyFields(t *testing.T) {
 		"no settling":               {Policy{Settle: "0s"}, ""},
 		"settling before":           {Policy{Settle: "-1s"}, ".settle"},
 		"settling for x":            {Policy{Settle: "x"}, ".settle"},
-		"a budget of blocks":        {Policy{Budgets: []Budget{{Of: BudgetSignature, Per: "hour", In: InBlocks}}}, ""},
-		"a budget of MB":            {Policy{Budgets: []Budget{{Of: BudgetSignature, Per: "hour", In: "MB"}}}, ".budgets"},
-		"a budget of one signature": {Policy{Budgets: []Budget{{Of: BudgetSignature, Name: "sig1:a", Per: "hour"}}}, ""},
-		"a named total":             {Policy{Budgets: []Budget{{Of: BudgetTotal, Name: "a", Per: "hour"}}}, ".budgets"},
-		"a process without a name":  {Policy{Budgets: []Budget{{Of: BudgetProcess, Per: "hour"}}}, ".budgets"},
-		"a name of two lines":       {Policy{Budgets: []Budget{{Of: BudgetProcess, Name: "a\nb", Per: "hour"}}}, ".budgets"},
-		"an endless budget":         {Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour", Limit: math.Inf(1)}}}, ".budgets"},
-		"a budget below 0":          {Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour", Limit: -1}}}, ".budgets"},
-		"a budget per nothing":      {Policy{Budgets: []Budget{{Of: BudgetTotal}}}, ".budgets"},
+		"a budget of blocks":        {Policy{Budgets: []Budget{{Scope: BudgetSignature, Per: "hour", Measure: MeasureBlocks}}}, ""},
+		"a budget of MB":            {Policy{Budgets: []Budget{{Scope: BudgetSignature, Per: "hour", Measure: "MB"}}}, ".budgets"},
+		"a budget of one signature": {Policy{Budgets: []Budget{{Scope: BudgetSignature, Name: "sig1:a", Per: "hour"}}}, ""},
+		"a named total":             {Policy{Budgets: []Budget{{Scope: BudgetTotal, Name: "a", Per: "hour"}}}, ".budgets"},
+		"a process without a name":  {Policy{Budgets: []Budget{{Scope: BudgetProcess, Per: "hour"}}}, ".budgets"},
+		"a name of two lines":       {Policy{Budgets: []Budget{{Scope: BudgetProcess, Name: "a\nb", Per: "hour"}}}, ".budgets"},
+		"an endless budget":         {Policy{Budgets: []Budget{{Scope: BudgetTotal, Per: "hour", Limit: math.Inf(1)}}}, ".budgets"},
+		"a budget below 0":          {Policy{Budgets: []Budget{{Scope: BudgetTotal, Per: "hour", Limit: -1}}}, ".budgets"},
+		"a budget per nothing":      {Policy{Budgets: []Budget{{Scope: BudgetTotal}}}, ".budgets"},
 	} {
 		p := Policies{Default: test.policy, Scenarios: map[string]Policy{"soak": test.policy}}
 		own := Policies{Scenarios: map[string]Policy{"soak": test.policy}}
@@ -132,19 +132,19 @@ func TestPolicyFields(t *testing.T) {
 
 // Equal policies have equal texts: defaults are written out, and blanks around texts are not.
 func TestFilled(t *testing.T) {
-	p := Policies{Default: Policy{Budgets: []Budget{{Of: BudgetTotal, Per: "hour"}}, Drift: &DriftLimit{Percent: 3}, Canary: " a ",
-		Matters: " 1MB/day ", Settle: " 1m "}, Scenarios: map[string]Policy{"soak": {Drift: &DriftLimit{5, InBlocks}}}}
+	p := Policies{Default: Policy{Budgets: []Budget{{Scope: BudgetTotal, Per: "hour"}}, Drift: &DriftLimit{Percent: 3}, Canary: " a ",
+		Matters: " 1MB/day ", Settle: " 1m "}, Scenarios: map[string]Policy{"soak": {Drift: &DriftLimit{5, MeasureBlocks}}}}
 	before, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := p.filled()
 	d, soak := f.Default, f.Scenarios["soak"]
-	if d.FailOn == nil || d.Budgets[0].In != InBytes || *d.Drift != (DriftLimit{3, InBytes}) || d.Canary != "a" ||
+	if d.FailOn == nil || d.Budgets[0].Measure != MeasureBytes || *d.Drift != (DriftLimit{3, MeasureBytes}) || d.Canary != "a" ||
 		d.Matters != "1MB/day" || d.Settle != "1m" || d.Inconclusive != InconclusiveWarns || d.Repeat != FailUntilOwned {
 		t.Errorf("%+v", d)
 	}
-	if *soak.Drift != (DriftLimit{5, InBlocks}) || soak.Repeat != FailUntilOwned || soak.Budgets == nil {
+	if *soak.Drift != (DriftLimit{5, MeasureBlocks}) || soak.Repeat != FailUntilOwned || soak.Budgets == nil {
 		t.Errorf("%+v", soak)
 	}
 	if after, err := json.Marshal(p); err != nil || string(after) != string(before) {
@@ -177,7 +177,7 @@ func TestFlaps(t *testing.T) {
 
 func TestNamesProcess(t *testing.T) {
 	for of, want := range map[BudgetScope]bool{BudgetProcess: true, BudgetTotal: false, BudgetSignature: false} {
-		if got := (&Policy{Budgets: []Budget{{Of: BudgetTotal}, {Of: of}}}).NamesProcess(); got != want {
+		if got := (&Policy{Budgets: []Budget{{Scope: BudgetTotal}, {Scope: of}}}).NamesProcess(); got != want {
 			t.Errorf("%s: %t", of, got)
 		}
 	}

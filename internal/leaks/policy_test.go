@@ -116,7 +116,7 @@ func FuzzParsePolicies(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		if len(written) <= leaks.MaxPolicies {
+		if len(written) <= leaks.MaxPoliciesBytes {
 			if _, err := leaks.ParsePolicies(written); err != nil {
 				t.Fatalf("what was written cannot be read: %v\n%s", err, written)
 			}
@@ -142,7 +142,7 @@ func TestTightened(t *testing.T) {
 		policy := leaks.Policy{FailOn: on}
 		for version, want := range []string{test.unsaved, test.saved} {
 			var got []string
-			for _, on := range policy.Tightened(version, asked) {
+			for _, on := range policy.TightenedFailOn(version, asked) {
 				got = append(got, string(on))
 			}
 			if strings.Join(got, ",") != want {
@@ -164,7 +164,7 @@ func TestPolicySaysWhatCallsMay(t *testing.T) {
 		{0, grown, "Any leak fails, unless a call says what fails instead: no policy is saved yet."},
 		{1, []leaks.FailOn{leaks.FailOnLeak, leaks.FailOnGrown}, "Any leak fails. A call may ask for more, never for less."},
 	} {
-		if got := policies.Default.Tightened(test.version, grown); !slices.Equal(got, test.fails) {
+		if got := policies.Default.TightenedFailOn(test.version, grown); !slices.Equal(got, test.fails) {
 			t.Errorf("version %d fails on %v, want %v", test.version, got, test.fails)
 		}
 		if got := policies.Default.Sentences(test.version)[0]; got != test.says {

@@ -50,7 +50,7 @@ func (p *Policy) Sentences(version int) []string {
 	var list []string
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	var kinds []string
-	for _, on := range p.Tightened(version, nil) {
+	for _, on := range p.TightenedFailOn(version, nil) {
 		kinds = append(kinds, failOnSentences[on])
 	}
 	switch {
@@ -67,10 +67,10 @@ func (p *Policy) Sentences(version int) []string {
 	default:
 		say("Only budgets and drift fail this gate, unless a call asks for more.")
 	}
-	if slices.Contains(p.Tightened(version, nil), FailOnLeak) || len(kinds) > 0 && p.AtExit == AtExitNone {
+	if slices.Contains(p.TightenedFailOn(version, nil), FailOnLeak) || len(kinds) > 0 && p.AtExit == AtExitNone {
 		say("%s", atExitSentences[p.filled().AtExit])
 	}
-	if on := p.Tightened(version, nil); slices.Contains(on, FailOnNew) || slices.Contains(on, FailOnRegressed) {
+	if on := p.TightenedFailOn(version, nil); slices.Contains(on, FailOnNew) || slices.Contains(on, FailOnRegressed) {
 		say("%s", againSentences[p.filled().Repeat])
 	}
 	for i := range p.Budgets {
@@ -78,7 +78,7 @@ func (p *Policy) Sentences(version int) []string {
 	}
 	if d := p.Drift; d != nil {
 		say("All leaks together may grow at most %s %% faster, in %s, than in the newest pinned release before.",
-			plain(d.Percent), d.In)
+			plain(d.Percent), d.Measure)
 	}
 	if p.MinimumScore > 0 {
 		say("Leaks with a score below %s are shown and fail no gate.", plain(p.MinimumScore))
@@ -98,11 +98,11 @@ func (p *Policy) Sentences(version int) []string {
 }
 
 func (b *Budget) sentence() string {
-	limit := amountOf(b.Limit, b.In, b.Per)
+	limit := amountOf(b.Limit, b.Measure, b.Per)
 	switch {
-	case b.Of == BudgetTotal:
+	case b.Scope == BudgetTotal:
 		return fmt.Sprintf("All leaks of a run together may grow by %s.", limit)
-	case b.Of == BudgetProcess:
+	case b.Scope == BudgetProcess:
 		return fmt.Sprintf("All leaks of %s together may grow by %s.", b.Name, limit)
 	case b.Name != "":
 		return fmt.Sprintf("%s may grow by %s.", b.Name, limit)

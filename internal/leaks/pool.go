@@ -50,11 +50,12 @@ func (s *RunRating) isPoolable() bool {
 		s.Class != analysis.ClassUnreferenced && s.Class != analysis.ClassLeftAtExit && (s.Evidence != nil || !s.isSuspect())
 }
 
-// LeastPoolOdds are the log odds from which several runs together may find a leak that one run alone does not suspect.
-const LeastPoolOdds = -3
+// LeastPoolLogOdds are the log odds from which several runs together may find a leak that one run alone does not
+// suspect.
+const LeastPoolLogOdds = -3
 
 // leansToLeak reports whether several runs together may find a leak that this run alone does not suspect.
-func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastPoolOdds }
+func (s *RunRating) leansToLeak() bool { return s.odds() >= LeastPoolLogOdds }
 
 // isQuiet reports whether the run tells that the site did not leak: what may have leaked then is no measure of what
 // the site does otherwise.
@@ -82,13 +83,13 @@ func (s *RunRating) odds() float64 {
 
 // A Pool is what the runs of a scenario, along a line of builds, say of one leak.
 type Pool struct {
-	Runs  PoolRuns
-	Shown []*RunRating // by run; nil where it does not show the leak
+	Runs        PoolRuns
+	RatingByRun []*RunRating // by run; nil where it does not show the leak
 	// Absent are the builds in which no run shows the leak although its callers ran.
 	Absent map[string]bool
-	// Fixed is the build that has the fix, by the team's word; nil for none.
-	Fixed BuildRank
-	// Judge judges runs together: score.Pool.
+	// FixedRank is the build that has the fix, by the team's word; nil for none.
+	FixedRank BuildRank
+	// Judge judges runs together: score.JudgeTogether.
 	Judge func(runs []*score.Evidence) (score.PooledResult, bool)
 }
 
@@ -106,13 +107,13 @@ type PooledRating struct {
 	After string `json:"after,omitempty"`
 }
 
-// Of judges the leak in the run at an index together with the other runs of its line. own is the finding to judge; each
-// finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
+// Rate judges the leak in the run at an index together with the other runs of its line. own is the finding to judge;
+// each finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
 //
 // Runs over which about the same stayed are judged together by the mean of their odds. Those before, in which less
 // stayed, tell whether the leak began: a site that began to keep much more is a leak by less evidence than one of
 // which nothing is known, and a site that keeps what it always kept is none by more.
-func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
+func (p *Pool) Rate(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.isPoolable() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
 	}
@@ -191,7 +192,7 @@ type episode struct {
 // episode goes back from the run at an index. Builds that do not show the leak say nothing unless its callers ran.
 func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	rank := p.Runs[at].Rank
-	first, to := p.Runs.JudgedTogether(rank)
+	first, to := p.Runs.RangeJudgedTogether(rank)
 	begin, _ := p.Runs.build(rank)
 	here := p.watch(at, at, own)
 	pooling, oldest := true, begin // where the oldest runs begin that show as much
@@ -202,7 +203,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 	}
 	for begin > first {
 		older := p.Runs.older(first, begin)
-		runs := p.Shown[older:begin]
+		runs := p.RatingByRun[older:begin]
 		fixed, told := p.wasFixed(p.Runs[older].Rank, rank), isTold(runs)
 		alike := !told || p.isAlike(older, begin, &here)
 		if fixed || !told && p.Absent[p.Runs[older].Build] {
@@ -216,9 +217,9 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 			oldest = older
 		}
 		for i := begin - 1; i >= older; i-- {
-			if s := p.Shown[i]; s != nil && s.isPoolable() {
+			if s := p.RatingByRun[i]; s != nil && s.isPoolable() {
 				e.since = append(e.since, i)
-				if pooling && len(e.pool) < MaxPooled {
+				if pooling && len(e.pool) < MaxPooledRuns {
 					e.pool = append(e.pool, i)
 				}
 			}
@@ -233,7 +234,7 @@ func (p *Pool) episode(at int, own *RunRating) (e episode) {
 
 // wasFixed reports whether the leak was fixed in a build between an older one and the one at rank, or in that.
 func (p *Pool) wasFixed(older, rank BuildRank) bool {
-	return p.Fixed != nil && CompareRanks(older, p.Fixed) < 0 && CompareRanks(rank, p.Fixed) >= 0
+	return p.FixedRank != nil && CompareRanks(older, p.FixedRank) < 0 && CompareRanks(rank, p.FixedRank) >= 0
 }
 
 // mayHaveBegun reports whether the leak may have begun in a run of a build, by the runs before it alone, and all runs
@@ -246,7 +247,7 @@ func (p *Pool) mayHaveBegun(first, from, to int, since []score.RunRetention) boo
 		}
 	}
 	for i := from; i < to; i++ {
-		if p.Shown[i] == nil || p.Runs[i].PartLengths.Sum() <= 0 {
+		if p.RatingByRun[i] == nil || p.Runs[i].PartLengths.Sum() <= 0 {
 			continue
 		}
 		if o := score.OnsetOf(p.watched([]int{i}, -1, nil), before, p.Runs[i].HoldingSites); o != nil && o.Doubtful {
@@ -259,7 +260,7 @@ func (p *Pool) mayHaveBegun(first, from, to int, since []score.RunRetention) boo
 // quiet are the runs in a range that did not leak, and tell so; oldest first.
 func (p *Pool) quiet(from, to int) (list []int) {
 	for i := from; i < to; i++ {
-		if s := p.Shown[i]; p.Runs[i].PartLengths.Sum() > 0 && (s == nil || s.isQuiet()) {
+		if s := p.RatingByRun[i]; p.Runs[i].PartLengths.Sum() > 0 && (s == nil || s.isQuiet()) {
 			list = append(list, i)
 		}
 	}
@@ -269,10 +270,10 @@ func (p *Pool) quiet(from, to int) (list []int) {
 // isAlike reports whether a run of a build shows about as much as the one that is judged.
 func (p *Pool) isAlike(from, to int, here *score.RunRetention) bool {
 	for i := from; i < to; i++ {
-		if p.Shown[i] == nil {
+		if p.RatingByRun[i] == nil {
 			continue
 		}
-		if there := p.watch(i, -1, nil); there.Alike(here) {
+		if there := p.watch(i, -1, nil); there.IsAlike(here) {
 			return true
 		}
 	}
@@ -284,7 +285,7 @@ func (p *Pool) shown(i, at int, own *RunRating) *RunRating {
 	if i == at {
 		return own
 	}
-	return p.Shown[i]
+	return p.RatingByRun[i]
 }
 
 // watch is what the run at an index shows as score takes it.

@@ -7,9 +7,9 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// MaxPooled is how many runs are judged together at most, unless the run's own build has more. Older runs may be of a
-// rather different program.
-const MaxPooled = 8
+// MaxPooledRuns is how many runs are judged together at most, unless the run's own build has more. Older runs may be of
+// a rather different program.
+const MaxPooledRuns = 8
 
 // MaxRunsBefore is how many runs before those of a build are looked at: what a site does in them tells a leak that
 // begins from growth that was always there.
@@ -34,8 +34,8 @@ func LineRank(at int) BuildRank { return binary.BigEndian.AppendUint64(nil, uint
 // leastKept is how many blocks must have stayed in a run for a site to be one that may seem to begin to leak.
 const leastKept = 3
 
-// CountHolding counts the findings of a run that keep memory.
-func CountHolding(findings []analysis.Finding) (n int) {
+// CountHoldingFindings counts the findings of a run that keep memory.
+func CountHoldingFindings(findings []analysis.Finding) (n int) {
 	for i := range findings {
 		if findings[i].Stayed.Total() >= leastKept {
 			n++
@@ -65,20 +65,20 @@ func (p PoolRuns) older(first, before int) int {
 	return from
 }
 
-// JudgedTogether finds the runs that the judgement on the runs of a build rests on: all of the build itself, and the
-// newest before it, up to MostBefore.
-func (p PoolRuns) JudgedTogether(rank BuildRank) (from, to int) {
+// RangeJudgedTogether finds the runs that the judgement on the runs of a build rests on: all of the build itself, and
+// the newest before it, up to MostBefore.
+func (p PoolRuns) RangeJudgedTogether(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
 	return max(0, from-MaxRunsBefore), to
 }
 
-// JudgedAnew finds the runs that are to be judged anew when a result of a build comes, changes or goes: the build's
-// own, and newer ones whose window may reach it.
-func (p PoolRuns) JudgedAnew(rank BuildRank) (from, to int) {
+// RangeToJudgeAnew finds the runs that are to be judged anew when a result of a build comes, changes or goes: the
+// build's own, and newer ones whose window may reach it.
+func (p PoolRuns) RangeToJudgeAnew(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
 	behind := to
 	for to < len(p) {
-		first, next := p.JudgedTogether(p[to].Rank)
+		first, next := p.RangeJudgedTogether(p[to].Rank)
 		if first > behind {
 			break
 		}

@@ -72,7 +72,7 @@ type poolCase struct {
 }
 
 func (c *poolCase) pool() *leaks.Pool {
-	p := &leaks.Pool{Judge: pooledFrom, Absent: map[string]bool{}, Shown: c.shown}
+	p := &leaks.Pool{Judge: pooledFrom, Absent: map[string]bool{}, RatingByRun: c.shown}
 	for i, name := range c.runs {
 		build, _, _ := strings.Cut(name, "/")
 		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Rank: placeOfBuild(build),
@@ -82,7 +82,7 @@ func (c *poolCase) pool() *leaks.Pool {
 		p.Absent[build] = true
 	}
 	if c.fixed > 0 {
-		p.Fixed = placeOfBuild(fmt.Sprint(c.fixed))
+		p.FixedRank = placeOfBuild(fmt.Sprint(c.fixed))
 	}
 	return p
 }
@@ -213,8 +213,8 @@ func TestPool(t *testing.T) {
 	for _, c := range poolCases {
 		p := c.pool()
 		last := len(p.Runs) - 1
-		own := *p.Shown[last]
-		judged, pooled := p.Of(last, p.Shown[last])
+		own := *p.RatingByRun[last]
+		judged, pooled := p.Rate(last, p.RatingByRun[last])
 		builds, says := "", []string{}
 		if pooled != nil {
 			builds = strings.Join(pooled.Builds, " ")
@@ -258,7 +258,7 @@ func TestDoubtLastsOverBuilds(t *testing.T) {
 	} {
 		c := poolCase{runs: ran(len(before) + len(test.since)), shown: slices.Concat(before, test.since)}
 		p, last := c.pool(), len(before)+len(test.since)-1
-		judged, pooled := p.Of(last, p.Shown[last])
+		judged, pooled := p.Rate(last, p.RatingByRun[last])
 		if pooled == nil || pooled.Onset == nil || pooled.Onset.Since != test.builds || judged.Certain != test.certain {
 			t.Errorf("%s: %+v by %+v, want %d builds, certain %v", name, judged, pooled, test.builds, test.certain)
 		}
@@ -269,7 +269,7 @@ func TestDoubtLastsOverBuilds(t *testing.T) {
 func TestPoolThatSaysNothing(t *testing.T) {
 	p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
 	p.Judge = func([]*score.Evidence) (score.PooledResult, bool) { return score.PooledResult{}, false }
-	if judged, pooled := p.Of(1, p.Shown[1]); pooled != nil || judged.Class != leak {
+	if judged, pooled := p.Rate(1, p.RatingByRun[1]); pooled != nil || judged.Class != leak {
 		t.Errorf("%+v %+v", judged, pooled)
 	}
 }
@@ -279,7 +279,7 @@ func TestPoolIsCertainOfLeaksAlone(t *testing.T) {
 	for _, says := range []score.PooledResult{{}, {Certain: true}, {Leaks: true}, {Leaks: true, Certain: true}} {
 		p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
 		p.Judge = func([]*score.Evidence) (score.PooledResult, bool) { return says, true }
-		judged, pooled := p.Of(1, p.Shown[1])
+		judged, pooled := p.Rate(1, p.RatingByRun[1])
 		if want := says.Leaks && says.Certain; judged.Certain != want || pooled.Certain != want {
 			t.Errorf("%+v: %+v %+v", says, judged, pooled.PooledResult)
 		}
@@ -313,34 +313,34 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 		}
 		before := leaks.Pool{Runs: runs, Judge: pooledFrom}
 		for range runs {
-			before.Shown = append(before.Shown, said())
+			before.RatingByRun = append(before.RatingByRun, said())
 		}
 		// One run has another result, or is deleted.
 		changed := rng.IntN(len(runs))
 		after := before
-		after.Shown = slices.Clone(before.Shown)
-		after.Shown[changed] = said()
+		after.RatingByRun = slices.Clone(before.RatingByRun)
+		after.RatingByRun[changed] = said()
 		if rng.IntN(2) == 0 {
-			after.Runs, after.Shown = slices.Delete(slices.Clone(runs), changed, changed+1),
-				slices.Delete(after.Shown, changed, changed+1)
+			after.Runs, after.RatingByRun = slices.Delete(slices.Clone(runs), changed, changed+1),
+				slices.Delete(after.RatingByRun, changed, changed+1)
 		}
-		from, to := after.Runs.JudgedAnew(runs[changed].Rank)
-		first, _ := after.Runs.JudgedTogether(runs[changed].Rank)
-		part := leaks.Pool{Runs: after.Runs[first:to], Shown: after.Shown[first:to], Judge: pooledFrom}
+		from, to := after.Runs.RangeToJudgeAnew(runs[changed].Rank)
+		first, _ := after.Runs.RangeJudgedTogether(runs[changed].Rank)
+		part := leaks.Pool{Runs: after.Runs[first:to], RatingByRun: after.RatingByRun[first:to], Judge: pooledFrom}
 		for i, r := range after.Runs {
-			if after.Shown[i] == nil {
+			if after.RatingByRun[i] == nil {
 				continue
 			}
 			was := slices.IndexFunc(runs, func(old leaks.PoolRun) bool { return old.Run == r.Run })
-			judged, pooled := after.Of(i, after.Shown[i])
+			judged, pooled := after.Rate(i, after.RatingByRun[i])
 			if i >= from && i < to { // what is read of them suffices
-				partJudged, partPooled := part.Of(i-first, after.Shown[i])
+				partJudged, partPooled := part.Rate(i-first, after.RatingByRun[i])
 				if !reflect.DeepEqual(judged, partJudged) || !reflect.DeepEqual(pooled, partPooled) {
 					t.Fatalf("run %d of %v, read from %d to %d: %+v, want %+v", i, after.Runs, first, to, partPooled, pooled)
 				}
 				continue
 			}
-			old, oldPooled := before.Of(was, before.Shown[was])
+			old, oldPooled := before.Rate(was, before.RatingByRun[was])
 			if !reflect.DeepEqual(judged, old) || !reflect.DeepEqual(pooled, oldPooled) {
 				t.Fatalf("run %d changed with run %d of %v, and is not in %d to %d", r.Run, changed, after.Runs, from, to)
 			}

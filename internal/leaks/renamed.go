@@ -40,8 +40,8 @@ func hasSameCallers(a, b []string) bool {
 
 // PossibleRenames are the findings of a case that may be another leak under a new name: certain leaks that came in, as
 // far as is known, and for which no build has failed.
-func PossibleRenames(c *Case) []*compare.Finding {
-	if c.Named {
+func PossibleRenames(c *GateCase) []*compare.Finding {
+	if c.BaselineNamed {
 		return nil
 	}
 	var list []*compare.Finding
@@ -56,7 +56,7 @@ func PossibleRenames(c *Case) []*compare.Finding {
 }
 
 // RenamedLeaks are the leaks of a case that came in where another one like it went.
-func RenamedLeaks(c *Case) []RenamedLeak {
+func RenamedLeaks(c *GateCase) []RenamedLeak {
 	var list []RenamedLeak
 	for _, r := range c.likeGone() {
 		if r.isSure() {
@@ -84,7 +84,7 @@ func (l *likeGone) isSure() bool {
 
 // likeGone pairs what came in with leaks that are gone, have the same callers, and are like it: the likest first, each
 // once.
-func (c *Case) likeGone() []likeGone {
+func (c *GateCase) likeGone() []likeGone {
 	var list []likeGone
 	came := PossibleRenames(c)
 	for _, runs := range c.goneRuns() {
@@ -113,7 +113,7 @@ func (c *Case) likeGone() []likeGone {
 }
 
 // goneRuns are the leaks that are gone, each as the runs showed it that found it to leak.
-func (c *Case) goneRuns() (list [][]*compare.Finding) {
+func (c *GateCase) goneRuns() (list [][]*compare.Finding) {
 	at := map[string]int{}
 	for i := range c.Gone {
 		g := &c.Gone[i]

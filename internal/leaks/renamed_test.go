@@ -9,7 +9,8 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A leak is renamed where size and pace are like enough, which is less where the class or the function has its old name.
+// A leak is renamed where size and pace are like enough, which is less where the class or the function has its old
+// name.
 func TestSurelyRenamed(t *testing.T) {
 	type origin = leaks.Origin
 	finding := func(name string, rate, size float64, caller string) compare.Finding {
@@ -45,7 +46,7 @@ func TestSurelyRenamed(t *testing.T) {
 		{"it was there first", renamed, 1000, 100, "app!Serve", origin{Found: true}, false},
 		{"it came back", renamed, 1000, 100, "app!Serve", origin{Regressed: true}, false},
 	} {
-		c := &leaks.Case{Head: &compare.BuildResult{Build: "7",
+		c := &leaks.GateCase{Head: &compare.BuildResult{Build: "7",
 			Findings: []compare.Finding{finding(test.function, test.rate, test.size, test.caller)}},
 			Gone:    []compare.Finding{finding("Receipt::Append", 1000, 100, "app!Serve")},
 			Origins: map[string]leaks.Origin{test.function: test.origin}}
@@ -79,7 +80,7 @@ func TestRenamedLeakIsWithinItsRuns(t *testing.T) {
 		{"nobody knows how fast", unknown, true},
 		{"nor what it is called", elsewhere, false},
 	} {
-		c := &leaks.Case{Head: &compare.BuildResult{Build: "7", Findings: []compare.Finding{test.came}},
+		c := &leaks.GateCase{Head: &compare.BuildResult{Build: "7", Findings: []compare.Finding{test.came}},
 			Gone:    []compare.Finding{finding("Receipt::Append", 50, 240), finding("Receipt::Append", 500, 60)},
 			Origins: map[string]leaks.Origin{test.came.Signature: {Since: "7"}}}
 		if got := leaks.RenamedLeaks(c); len(got) > 0 != test.is {
@@ -95,7 +96,7 @@ func TestMayBeRenamed(t *testing.T) {
 			Frames: []string{"app!" + name, "app!Serve"}, RateUnit: "hour", RateCount: rate, RateBytes: size * rate}
 	}
 	for rate, says := range map[float64]bool{499: false, 500: true, 501: true} { // blocks of half the size
-		d := leaks.Decide(&leaks.Case{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}}, Version: 1, Suffices: true,
+		d := leaks.Decide(&leaks.GateCase{Policy: &leaks.Policy{FailOn: []leaks.FailOn{leaks.FailOnNew}}, Version: 1, Suffices: true,
 			Head: &compare.BuildResult{Build: "7", Findings: []compare.Finding{finding("copy", rate, 32)}},
 			Gone: []compare.Finding{finding("append", 1000, 64)}, Origins: map[string]leaks.Origin{"copy": {Since: "7"}}})
 		if strings.Contains(d.Reasons[0].Sentence, "it may be append") != says {

@@ -28,8 +28,8 @@ func CompareReports(r *analysis.Report, baseline []BaselineReport) {
 	o := reportsOf(r, baseline)
 	base, head := o.base(), o.head()
 	policy := DefaultPolicies().Default
-	c := &Case{Policy: &policy, Asked: []FailOn{FailOnNew, FailOnGrown}, Suffices: r.Suffices(),
-		Process: r.Process.Name, Head: head, Named: true,
+	c := &GateCase{Policy: &policy, Asked: []FailOn{FailOnNew, FailOnGrown}, Suffices: r.Suffices(),
+		Process: r.Process.Name, Head: head, BaselineNamed: true,
 		Compared: &RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)}}
 	alone := r.OwnVerdict()
 	v := Judge(&RunResult{RunFacts: RunFacts{Analysed: true}, Status: alone.Status, Sentence: alone.Sentence}, c)
@@ -88,7 +88,7 @@ func digestsOf(r *analysis.Report) string {
 }
 
 func poolRun(name string, at int, r *analysis.Report) PoolRun {
-	run := PoolRun{Run: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHolding(r.Findings)}
+	run := PoolRun{Run: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHoldingFindings(r.Findings)}
 	if r.PartLengths != nil {
 		run.PartLengths = *r.PartLengths
 	}
@@ -168,15 +168,15 @@ func (o *runReports) head() *compare.BuildResult {
 // imageOf identifies the image of a report's process, "" where the evidence does not: signatures without symbols hold
 // for one image.
 func imageOf(r *analysis.Report) string {
-	i := slices.IndexFunc(r.Modules, func(m analysis.Module) bool { return IsProgram(m.Name, r.Process.Name) })
+	i := slices.IndexFunc(r.Modules, func(m analysis.Module) bool { return IsSameProgram(m.Name, r.Process.Name) })
 	if i < 0 || r.Modules[i].DebugID == "" {
 		return ""
 	}
 	return r.Modules[i].Name + " " + r.Modules[i].DebugID
 }
 
-// IsProgram reports whether two names are those of one program, as the system or as debuggers print it.
-func IsProgram(a, b string) bool {
+// IsSameProgram reports whether two names are those of one program, as the system or as debuggers print it.
+func IsSameProgram(a, b string) bool {
 	stem := func(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
 	return stem(a) == stem(b)
 }
@@ -187,17 +187,19 @@ func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
 	if len(o.runs) < 2 {
 		return own.Rating, nil
 	}
-	pool := Pool{Runs: o.runs, Shown: make([]*RunRating, len(o.runs)), Absent: map[string]bool{}, Judge: score.Pool}
+	pool := Pool{
+		Runs: o.runs, RatingByRun: make([]*RunRating, len(o.runs)), Absent: map[string]bool{}, Judge: score.JudgeTogether,
+	}
 	for k, i := range o.pooled {
 		if there := o.shown[i].of(f); there != nil {
-			pool.Shown[k] = ratingOf(there)
-		} else if o.results[i].ShowsGone(f.Frames, f.Verdict == analysis.ClassLeftAtExit) != nil {
+			pool.RatingByRun[k] = ratingOf(there)
+		} else if o.results[i].WhyGone(f.Frames, f.Verdict == analysis.ClassLeftAtExit) != nil {
 			pool.Absent[o.baseline[i].Name] = true
 		}
 	}
 	at := len(o.runs) - 1
-	pool.Shown[at] = own
-	return pool.Of(at, own)
+	pool.RatingByRun[at] = own
+	return pool.Rate(at, own)
 }
 
 func ratingOf(f *analysis.Finding) *RunRating {

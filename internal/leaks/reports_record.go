@@ -27,7 +27,7 @@ var statusOf = map[Gate]analysis.Status{GateFailed: analysis.StatusLeak, GatePas
 // record writes the verdict into the report of the run.
 func (o *runReports) record(v *RunVerdict) {
 	made := &analysis.Compared{Gate: string(v.Gate), Exit: v.Gate.ExitCode(), FailOn: []string{}, Why: v.Why,
-		Sentence: v.Compared.Sentence, Reasons: []analysis.GateReason{}, Changes: []analysis.Change{},
+		Sentence: v.Compared.Sentence, Reasons: []analysis.GateReason{}, Changes: []analysis.FindingChange{},
 		Standing: []analysis.StandingLeak{}, Warnings: o.warnings(), OwnVerdict: o.OwnVerdict()}
 	for _, on := range v.Decision.FailOn {
 		made.FailOn = append(made.FailOn, string(on))
@@ -56,14 +56,14 @@ func (o *runReports) record(v *RunVerdict) {
 
 // recordChanges writes what became of each finding that leaks or grows, here or in the baseline.
 func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
-	failed, here := v.Decision.Failed(), map[string]*analysis.Finding{}
+	failed, here := v.Decision.FailedSignatures(), map[string]*analysis.Finding{}
 	for i := range o.Findings {
 		here[o.Findings[i].Signature] = &o.Findings[i]
 	}
 	for i := range v.Compared.Rows {
 		row := &v.Compared.Rows[i]
 		f := row.HeadOrBase()
-		ch := analysis.Change{Signature: f.Signature, Title: f.Title, Change: string(row.Change),
+		ch := analysis.FindingChange{Signature: f.Signature, Title: f.Title, Change: string(row.Change),
 			Why: row.Why + renamed(row, v.Compared), Fails: slices.Contains(failed, f.Signature)}
 		ch.Doubtful = slices.ContainsFunc(v.Decision.Undecided,
 			func(u UndecidedFinding) bool { return u.Signature == f.Signature })
@@ -81,7 +81,7 @@ func (o *runReports) recordChanges(made *analysis.Compared, v *RunVerdict) {
 					own.Clauses = beforeNext(own.Clauses, past)
 				}
 			}
-			if FailsGate(row.Head) && !ch.Fails && row.Change != compare.New && row.Change != compare.Grown {
+			if FailsGate(row.Head) && !ch.Fails && row.Change != compare.ChangeNew && row.Change != compare.ChangeGrown {
 				made.Standing = append(made.Standing, analysis.StandingLeak{Signature: f.Signature,
 					Sentence: nameOf(f) + ": " + o.unless(own)})
 			}

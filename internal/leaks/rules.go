@@ -52,9 +52,9 @@ type RuleStack struct {
 // RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of
 // those runs.
 type RuleTrial struct {
-	Present string // text of the project's rules
-	Stacks  []RuleStack
-	Runs    map[int64]*RuleContext
+	PresentRules string // text of the project's rules
+	Stacks       []RuleStack
+	Runs         map[int64]*RuleContext
 	// Tolerated are the signatures, of all names, that the team tolerates: a stack that moves to one of them is
 	// silenced with it.
 	Tolerated map[string]bool
@@ -70,9 +70,9 @@ type RulesPreview struct {
 
 // Preview tries rules against those that the project has.
 func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPreview, error) {
-	before, err := blame.ParseRules(t.Present)
+	before, err := blame.ParseRules(t.PresentRules)
 	if err != nil { // rules of an older version of this program: then everything is compared with the core's alone
-		before = blame.Default()
+		before = blame.DefaultRules()
 	}
 	judged := make([]blame.Stack, len(t.Stacks))
 	for i, s := range t.Stacks {
@@ -110,9 +110,9 @@ type RuleContext struct {
 	frames  map[analysis.Frame]*blame.Frame
 }
 
-// NewRunModules takes the modules of a run from the head of its report. own are the stems, in lower case, of modules
+// NewRuleContext takes the modules of a run from the head of its report. own are the stems, in lower case, of modules
 // whose symbols the team has uploaded.
-func NewRunModules(head *analysis.Report, own []string) *RuleContext {
+func NewRuleContext(head *analysis.Report, own []string) *RuleContext {
 	m := &RuleContext{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{},
 		frames: map[analysis.Frame]*blame.Frame{}}
 	for _, name := range own {

@@ -89,9 +89,9 @@ func TestCaseUnderOtherRules(t *testing.T) {
 		return &compare.BuildResult{Build: build, Findings: []compare.Finding{{Signature: "a", Class: analysis.ClassLeak}, {Signature: "b"}}}
 	}
 	head := side("3")
-	c := &Case{Head: head, Release: side("1"), Compared: &RunComparison{Base: side("2"), Head: head,
-		Comparison: &compare.Comparison{Rows: []compare.Row{{Change: compare.New, Head: &head.Findings[0]}, {Change: compare.Fixed}}}}}
-	known := func(c *Case) string {
+	c := &GateCase{Head: head, Release: side("1"), Compared: &RunComparison{Base: side("2"), Head: head,
+		Comparison: &compare.Comparison{Rows: []compare.Row{{Change: compare.ChangeNew, Head: &head.Findings[0]}, {Change: compare.ChangeFixed}}}}}
+	known := func(c *GateCase) string {
 		text := fmt.Sprint(c.Head.Findings[0].Known, "|", c.Head.Findings[1].Known)
 		if c.Release != nil {
 			text += "|" + c.Release.Findings[0].Known
@@ -102,13 +102,13 @@ func TestCaseUnderOtherRules(t *testing.T) {
 		}
 		return text
 	}
-	if got := known(all.apply(&PastCase{Case: c})); got != "a cache||a cache|a cache|a cache|a cache" {
+	if got := known(all.apply(&PastCase{GateCase: c})); got != "a cache||a cache|a cache|a cache|a cache" {
 		t.Error(got)
 	}
 	if got := known(c); got != "|||||" {
 		t.Errorf("the case itself is changed: %s", got)
 	}
-	if got := known(all.apply(&PastCase{Case: &Case{Head: head}})); got != "a cache|" {
+	if got := known(all.apply(&PastCase{GateCase: &GateCase{Head: head}})); got != "a cache|" {
 		t.Errorf("without a release and a baseline: %s", got)
 	}
 	if got := fmt.Sprint(UnacceptedLeaks(&compare.BuildResult{Findings: []compare.Finding{{Signature: "a", Class: analysis.ClassLeak},

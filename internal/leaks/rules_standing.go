@@ -71,8 +71,8 @@ func (all *ruleStandings) changes() (silenced, heard []KnownChange) {
 }
 
 // apply is the case of a run as it would be under the rules after the change.
-func (all *ruleStandings) apply(c *PastCase) *Case {
-	changed := *c.Case
+func (all *ruleStandings) apply(c *PastCase) *GateCase {
+	changed := *c.GateCase
 	changed.Head = all.result(c.Head)
 	if c.Release != nil {
 		changed.Release = all.result(c.Release)

@@ -56,13 +56,13 @@ func TestPreviewRules(t *testing.T) {
 		{Frames: frames("Other", "main"), Kind: "heap", Run: 2}}
 	head := &analysis.Report{Process: analysis.Process{Name: "app.exe"},
 		Modules: []analysis.Module{{Name: "app.exe", Path: `C:\app.exe`, Own: true}}}
-	runs := map[int64]*leaks.RuleContext{1: leaks.NewRunModules(head, nil), 2: leaks.NewRunModules(head, []string{"app"})}
+	runs := map[int64]*leaks.RuleContext{1: leaks.NewRuleContext(head, nil), 2: leaks.NewRuleContext(head, []string{"app"})}
 	after, err := blame.ParseRules("function:Alloc -> alloc\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for present, moved := range map[string]int{"": 1, "function:Alloc -> alloc\n": 0, "words of an older version": 1} {
-		trial := leaks.RuleTrial{Present: present, Stacks: stacks, Runs: runs}
+		trial := leaks.RuleTrial{PresentRules: present, Stacks: stacks, Runs: runs}
 		p, err := trial.Preview(t.Context(), after)
 		if err != nil || p.Stacks != 2 || len(p.Moves) != moved {
 			t.Errorf("from %q: %+v, %v; want %d moves", present, p, err, moved)

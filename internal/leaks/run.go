@@ -13,20 +13,20 @@ const (
 
 // RunFacts are the facts that the state of a run follows from.
 type RunFacts struct {
-	Pending  int  // jobs queued or running
-	Unread   int  // pieces of evidence that could not be read
-	Analysed bool // it has a report
-	Failed   bool // its last analysis gave nothing
+	PendingJobs    int  // jobs queued or running
+	UnreadEvidence int  // pieces of evidence that could not be read
+	Analysed       bool // it has a report
+	Failed         bool // its last analysis gave nothing
 }
 
 // State says how far the run is.
 func (f RunFacts) State() RunState {
 	switch {
-	case f.Pending > 0:
+	case f.PendingJobs > 0:
 		return RunProcessing
 	case f.Analysed:
 		return RunReady
-	case f.Unread > 0 || f.Failed:
+	case f.UnreadEvidence > 0 || f.Failed:
 		return RunFailed
 	}
 	return RunEmpty

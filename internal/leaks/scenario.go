@@ -27,7 +27,7 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 	seen := map[int64]int{}
 	for _, s := range sightings {
 		if !s.Absent {
-			seen[s.Scenario] = s.Build
+			seen[s.Scenario] = s.BuildIndex
 		}
 		k, bad := at[s.Scenario]
 		if !bad {
@@ -36,17 +36,17 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 			}
 			k = len(list)
 			at[s.Scenario] = k
-			list = append(list, ScenarioHistory{Scenario: s.Scenario, FirstBad: s.Build})
+			list = append(list, ScenarioHistory{Scenario: s.Scenario, FirstBad: s.BuildIndex})
 		}
 		switch c := &list[k]; {
 		case s.Judgement.IsBad():
-			c.LastBad, c.Clean, c.Absent, c.Tried = s.Build, -1, false, -1
+			c.LastBad, c.Clean, c.Absent, c.Tried = s.BuildIndex, -1, false, -1
 		case s.isClean():
 			if c.Clean < 0 {
-				c.Clean, c.Absent = s.Build, s.Absent
+				c.Clean, c.Absent = s.BuildIndex, s.Absent
 			}
 		default:
-			c.Tried = s.Build
+			c.Tried = s.BuildIndex
 		}
 	}
 	for i := range list {
@@ -60,8 +60,8 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 // gravities order states, the gravest last.
 var gravities = []State{StateNone, StateFixed, StateKnown, StateFound, StateNew, StateOngoing, StateRegressed}
 
-// Gravest is the gravest of states; none for none.
-func Gravest(list ...State) State {
+// GravestState is the gravest of states; none for none.
+func GravestState(list ...State) State {
 	gravest := StateNone
 	for _, s := range list {
 		if slices.Index(gravities, s) > slices.Index(gravities, gravest) {
@@ -71,9 +71,9 @@ func Gravest(list ...State) State {
 	return gravest
 }
 
-// In is the state in one scenario of a signature that has this state overall: the overall state where the signature is
-// open there, else fixed. A tolerated signature is tolerated everywhere.
-func (s State) In(open bool) State {
+// InScenario is the state in one scenario of a signature that has this state overall: the overall state where the
+// signature is open there, else fixed. A tolerated signature is tolerated everywhere.
+func (s State) InScenario(open bool) State {
 	if open || s == StateNone || s == StateKnown {
 		return s
 	}
@@ -98,7 +98,7 @@ type ScenarioState struct {
 
 // NewScenarioState is the state in a scenario of a signature that has a state over all.
 func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
-	s.State, s.open = over.In(open), open
+	s.State, s.open = over.InScenario(open), open
 	return s
 }
 

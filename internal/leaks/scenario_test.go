@@ -43,8 +43,8 @@ func TestStateIsTheGravest(t *testing.T) {
 		for build := range 1 + random.IntN(6) {
 			for scenario := range int64(3) {
 				if random.IntN(2) == 0 {
-					s := leaks.Sighting{Build: build, Scenario: scenario, Judgement: leaks.Judgement(random.IntN(4))}
-					if s.Judgement == leaks.Undecided {
+					s := leaks.Sighting{BuildIndex: build, Scenario: scenario, Judgement: leaks.Judgement(random.IntN(4))}
+					if s.Judgement == leaks.JudgedUndecided {
 						s.Absent = random.IntN(2) == 0
 					}
 					history = append(history, s)
@@ -55,7 +55,7 @@ func TestStateIsTheGravest(t *testing.T) {
 		c := leaks.Follow(history, marks)
 		shuffled := slices.Clone(history) // within a build scenarios may come in any order
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		slices.SortStableFunc(shuffled, func(a, b leaks.Sighting) int { return a.Build - b.Build })
+		slices.SortStableFunc(shuffled, func(a, b leaks.Sighting) int { return a.BuildIndex - b.BuildIndex })
 		if again := leaks.Follow(shuffled, marks); !slices.Equal(again.Scenarios, c.Scenarios) || again.State != c.State {
 			t.Fatalf("%+v: %+v, and in another order %+v", history, c, again)
 		}
@@ -63,10 +63,10 @@ func TestStateIsTheGravest(t *testing.T) {
 			var states []leaks.State
 			open := false
 			for _, s := range c.Scenarios {
-				states = append(states, over.In(s.Open))
+				states = append(states, over.InScenario(s.Open))
 				open = open || s.Open
 			}
-			if got := leaks.Gravest(states...); c.State != leaks.StateNone && got != over {
+			if got := leaks.GravestState(states...); c.State != leaks.StateNone && got != over {
 				t.Fatalf("%+v, fixed in %d: over all %q, of the scenarios %q", history, marks.FixedIn, over, states)
 			}
 			if open && c.State == leaks.StateFixed {

@@ -91,15 +91,15 @@ func isTemplate(text string) bool {
 // escaped is a text as part of a path or of a value in an address.
 func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// Files is the text that the links of files were read from.
-func (s SourceLinks) Files() string { return s.files }
+// FilesText is the text that the links of files were read from.
+func (s SourceLinks) FilesText() string { return s.files }
 
-// Commits is the template that shows what lies between two commits.
-func (s SourceLinks) Commits() string { return s.commits }
+// CommitTemplate is the template that shows what lies between two commits.
+func (s SourceLinks) CommitTemplate() string { return s.commits }
 
-// Between is the address that shows the changes between two commits; "" where one of them is not known, or they are the
-// same.
-func (s SourceLinks) Between(base, head string) string {
+// CompareURL is the address that shows the changes between two commits; "" where one of them is not known, or they are
+// the same.
+func (s SourceLinks) CompareURL(base, head string) string {
 	if s.commits == "" || base == "" || head == "" || base == head {
 		return ""
 	}
@@ -108,9 +108,9 @@ func (s SourceLinks) Between(base, head string) string {
 
 func slashed(path string) string { return strings.ToLower(strings.ReplaceAll(path, `\`, "/")) }
 
-// URL is where a line of a file can be read, in a build of a branch; "" where no folder has the file, or where its path
-// leads out of its folder. Folders are compared as Windows does, and the longest counts.
-func (s SourceLinks) URL(file string, line uint32, build, branch string) string {
+// FileURL is where a line of a file can be read, in a build of a branch; "" where no folder has the file, or where its
+// path leads out of its folder. Folders are compared as Windows does, and the longest counts.
+func (s SourceLinks) FileURL(file string, line uint32, build, branch string) string {
 	lower := slashed(file)
 	for _, link := range s.links {
 		if !strings.HasPrefix(lower, link.folder) || len(lower) != len(file) { // a letter that lower case makes longer

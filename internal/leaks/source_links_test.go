@@ -32,7 +32,7 @@ func TestSourceLinks(t *testing.T) {
 		{`c:\src\shopd\{line}.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/%7Bline%7D.cpp#L118"},
 		{"", ""},
 	} {
-		if got := links.URL(test.file, 118, "4812/rc 1", "feature/leak"); got != test.want {
+		if got := links.FileURL(test.file, 118, "4812/rc 1", "feature/leak"); got != test.want {
 			t.Errorf("%s is at %q, not %q", test.file, got, test.want)
 		}
 	}
@@ -40,16 +40,16 @@ func TestSourceLinks(t *testing.T) {
 		{"1f0c", "9a/b", "https://git.example/shopd/compare/1f0c...9a%2Fb"}, {"", "9ab", ""},
 		{"1f0c", "", ""}, {"9ab", "9ab", ""},
 	} {
-		if got := links.Between(test[0], test[1]); got != test[2] {
+		if got := links.CompareURL(test[0], test[1]); got != test[2] {
 			t.Errorf("between %q and %q is %q", test[0], test[1], got)
 		}
 	}
-	again, err := leaks.ParseSourceLinks(links.Files(), links.Commits())
-	if err != nil || again.Files() != links.Files() || again.Commits() != links.Commits() {
-		t.Errorf("%q is not read again: %v", links.Files(), err)
+	again, err := leaks.ParseSourceLinks(links.FilesText(), links.CommitTemplate())
+	if err != nil || again.FilesText() != links.FilesText() || again.CommitTemplate() != links.CommitTemplate() {
+		t.Errorf("%q is not read again: %v", links.FilesText(), err)
 	}
-	if none, err := leaks.ParseSourceLinks("  \n", ""); err != nil || none.URL(`c:\src\a.c`, 1, "", "") != "" ||
-		none.Between("1", "2") != "" {
+	if none, err := leaks.ParseSourceLinks("  \n", ""); err != nil || none.FileURL(`c:\src\a.c`, 1, "", "") != "" ||
+		none.CompareURL("1", "2") != "" {
 		t.Errorf("no links: %v", err)
 	}
 }

@@ -49,8 +49,8 @@ func (r *TriageRecord) isOver(now time.Time) bool {
 	return r.UntilOver || r.Until != nil && !r.Until.After(now)
 }
 
-// Shown is the state at an instant: the state that the runs show, unless the signature is tolerated then.
-func (r *TriageRecord) Shown(now time.Time) State {
+// StateAt is the state at an instant: the state that the runs show, unless the signature is tolerated then.
+func (r *TriageRecord) StateAt(now time.Time) State {
 	switch {
 	case r.StateByRuns == StateNone:
 		return StateNone
@@ -62,9 +62,9 @@ func (r *TriageRecord) Shown(now time.Time) State {
 	return r.StateByRuns
 }
 
-// Tolerance is the reason why the signature is tolerated at an instant; "" where it is not tolerated, or where nobody
-// gave a reason.
-func (r *TriageRecord) Tolerance(now time.Time) string {
+// ToleranceReasonAt is the reason why the signature is tolerated at an instant; "" where it is not tolerated, or where
+// nobody gave a reason.
+func (r *TriageRecord) ToleranceReasonAt(now time.Time) string {
 	if r.Mark == MarkKnown && !r.isOver(now) {
 		return r.Reason
 	}
@@ -79,10 +79,10 @@ func (r *TriageRecord) IsKnownByRule(now time.Time) bool {
 	return r.RuleKnown != "" && !r.NotLeak && (r.Mark != MarkKnown || r.isOver(now))
 }
 
-// Triage is the record as people read it at an instant.
-func (r *TriageRecord) Triage(now time.Time) Triage {
+// TriageAt is the record as people read it at an instant.
+func (r *TriageRecord) TriageAt(now time.Time) Triage {
 	t := Triage{
-		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak,
+		State: r.StateAt(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak,
 		NotLeakWhy: r.NotLeakWhy, Owner: r.Owner, Comments: r.Comments,
 	}
 	over := r.isOver(now)

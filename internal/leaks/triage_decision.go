@@ -55,10 +55,10 @@ func (w *TriageDecision) MarksOn(line *BuildLine, c *BuildOrder) MarkedBuilds {
 	switch w.Mark {
 	case MarkFixed:
 		if w.FixedID != nil {
-			m.FixedIn = line.At(*w.FixedID)
+			m.FixedIn = line.IndexOf(*w.FixedID)
 		}
 	case MarkKnown:
-		from := c.From(w.UntilBuild)
+		from := c.IndexFrom(w.UntilBuild)
 		if from < 0 {
 			break
 		}

@@ -67,11 +67,11 @@ func TestShownAtAnInstant(t *testing.T) {
 		{"a mark that is no tolerance", leaks.TriageRecord{StateByRuns: fresh, TriageDecision: leaks.TriageDecision{Mark: leaks.MarkFixed}}, fresh,
 			"", "", false},
 	} {
-		triage := test.record.Triage(noon)
-		if got := test.record.Shown(noon); got != test.state || triage.State != test.state {
+		triage := test.record.TriageAt(noon)
+		if got := test.record.StateAt(noon); got != test.state || triage.State != test.state {
 			t.Errorf("%s: %q, in the triage %q, want %q", test.name, got, triage.State, test.state)
 		}
-		if got := test.record.Tolerance(noon); got != test.tolerance {
+		if got := test.record.ToleranceReasonAt(noon); got != test.tolerance {
 			t.Errorf("%s: tolerated because of %q, want %q", test.name, got, test.tolerance)
 		}
 		switch k := triage.Known; {
@@ -90,15 +90,15 @@ func TestTriageOfARecord(t *testing.T) {
 	}
 	want := leaks.Triage{State: leaks.StateFixed, Version: 3, FixedBy: "ann", Assignee: "bob", Ticket: "https://t/7",
 		Owner: "ui", Comments: 2}
-	if got := r.Triage(noon); got != want {
+	if got := r.TriageAt(noon); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	r.FixedByRuns = true
-	if got := r.Triage(noon).FixedBy; got != "" {
+	if got := r.TriageAt(noon).FixedBy; got != "" {
 		t.Errorf("runs show that it is fixed, and it is said to be the word of %q", got)
 	}
 	r.Mark, r.FixedByRuns = leaks.MarkKnown, false
-	if got := r.Triage(noon).FixedBy; got != "" {
+	if got := r.TriageAt(noon).FixedBy; got != "" {
 		t.Errorf("%q tolerates it, and is said to have fixed it", got)
 	}
 	for _, test := range []struct {

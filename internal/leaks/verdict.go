@@ -51,19 +51,19 @@ type RunResult struct {
 
 // IsJudged reports whether the run has a report that covers all of its evidence: only then do head and comparison
 // count.
-func (r *RunResult) IsJudged() bool { return r.Pending == 0 && !r.Failed && r.Analysed }
+func (r *RunResult) IsJudged() bool { return r.PendingJobs == 0 && !r.Failed && r.Analysed }
 
 // Judge says whether a run passes its gate. c is nil where the run is not judged.
-func Judge(r *RunResult, c *Case) RunVerdict {
+func Judge(r *RunResult, c *GateCase) RunVerdict {
 	v := RunVerdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Next: r.Next}
 	switch {
-	case r.Pending > 0:
+	case r.PendingJobs > 0:
 		v.undecided(GatePending, "The evidence is still being analysed.")
 	case r.Failed: // a report may be there, but of less evidence than the run has
 		v.undecided(GateError, r.Error)
 	case r.Analysed:
 		v.decide(c)
-	case r.Unread > 0:
+	case r.UnreadEvidence > 0:
 		v.undecided(GateError, cmp.Or(r.Unreadable, "The evidence could not be read."))
 	default:
 		v.undecided(GateInconclusive, "The run holds no evidence yet.")
@@ -76,7 +76,7 @@ func (v *RunVerdict) undecided(gate Gate, sentence string) {
 	v.Status, v.Gate, v.Sentence = string(gate), gate, sentence
 }
 
-func (v *RunVerdict) decide(c *Case) {
+func (v *RunVerdict) decide(c *GateCase) {
 	v.Compared = c.Compared
 	for i := range c.Head.Findings {
 		if f := &c.Head.Findings[i]; IsTolerated(f) && f.Class.IsSuspect() {
@@ -110,7 +110,7 @@ type UntriagedLeak struct {
 }
 
 // arrive lists the leaks that came in.
-func (v *RunVerdict) arrive(c *Case) {
+func (v *RunVerdict) arrive(c *GateCase) {
 	for i := range c.Head.Findings {
 		f := &c.Head.Findings[i]
 		o, known := c.Origins[f.Signature]
@@ -133,22 +133,23 @@ func (o *Origin) isNew() bool { return !o.Found && !o.Owned }
 
 // list sorts the rows of a comparison into the verdict. What the history of the line says of a leak goes before what
 // one baseline says.
-func (v *RunVerdict) list(c *compare.Comparison, of *Case) {
+func (v *RunVerdict) list(c *compare.Comparison, of *GateCase) {
 	lists := map[compare.Change]*[]string{
-		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean,
-		compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,
+		compare.ChangeNew: &v.New, compare.ChangeGrown: &v.Grown, compare.ChangeFixed: &v.Fixed,
+		compare.ChangeClean:      &v.Clean,
+		compare.ChangePersisting: &v.Persisting, compare.ChangeShrunk: &v.Persisting,
 	}
 	for _, r := range c.Rows {
 		change := r.Change
-		if r.Head != nil && !of.Named {
+		if r.Head != nil && !of.BaselineNamed {
 			o, known := of.Origins[r.Head.Signature]
 			switch {
 			case !known:
-			case change == compare.New && !o.isNew():
-				change = compare.Persisting
-			case (change == compare.Persisting || change == compare.Shrunk) && r.Head.Class.IsLeak() && o.isNew() &&
+			case change == compare.ChangeNew && !o.isNew():
+				change = compare.ChangePersisting
+			case (change == compare.ChangePersisting || change == compare.ChangeShrunk) && r.Head.Class.IsLeak() && o.isNew() &&
 				o.FailedIn == "":
-				change = compare.New
+				change = compare.ChangeNew
 			}
 		}
 		if list := lists[change]; list != nil && (r.Head == nil || !IsTolerated(r.Head)) {

@@ -32,7 +32,7 @@ func TestArrivals(t *testing.T) {
 			map[string]Origin{"a": {}}, nil},
 	} {
 		var v RunVerdict
-		v.arrive(&Case{Head: &compare.BuildResult{Findings: []compare.Finding{test.finding}}, Origins: test.origins})
+		v.arrive(&GateCase{Head: &compare.BuildResult{Findings: []compare.Finding{test.finding}}, Origins: test.origins})
 		same := func(a, b UntriagedLeak) bool {
 			toldSame := (a.FailedIn == nil) == (b.FailedIn == nil) && (a.FailedIn == nil || *a.FailedIn == *b.FailedIn)
 			a.FailedIn, b.FailedIn = nil, nil
@@ -58,27 +58,27 @@ func TestListOfChanges(t *testing.T) {
 		named   bool
 		want    string // New, Grown, Fixed, Clean, Persisting
 	}{
-		"new":                      {compare.Row{Change: compare.New, Head: leak}, cameIn, false, "[a] [] [] [] []"},
-		"new of unknown origin":    {compare.Row{Change: compare.New, Head: leak}, nil, false, "[a] [] [] [] []"},
-		"new and found before":     {compare.Row{Change: compare.New, Head: leak}, found, false, "[] [] [] [] [a]"},
-		"new by name":              {compare.Row{Change: compare.New, Head: leak}, found, true, "[a] [] [] [] []"},
-		"grown and found before":   {compare.Row{Change: compare.Grown, Head: leak}, found, false, "[] [a] [] [] []"},
-		"grown and came in":        {compare.Row{Change: compare.Grown, Head: leak}, cameIn, false, "[] [a] [] [] []"},
-		"persisting and came in":   {compare.Row{Change: compare.Persisting, Head: leak}, cameIn, false, "[a] [] [] [] []"},
-		"shrunk and came in":       {compare.Row{Change: compare.Shrunk, Head: leak}, cameIn, false, "[a] [] [] [] []"},
-		"persisting by name":       {compare.Row{Change: compare.Persisting, Head: leak}, cameIn, true, "[] [] [] [] [a]"},
-		"persisting, told before":  {compare.Row{Change: compare.Persisting, Head: leak}, told, false, "[] [] [] [] [a]"},
-		"persisting, found before": {compare.Row{Change: compare.Persisting, Head: leak}, found, false, "[] [] [] [] [a]"},
-		"shrunk of unknown origin": {compare.Row{Change: compare.Shrunk, Head: leak}, nil, false, "[] [] [] [] [a]"},
-		"persisting and growing":   {compare.Row{Change: compare.Persisting, Head: finding(analysis.ClassGrowing, "")}, cameIn, false, "[] [] [] [] [a]"},
-		"tolerated":                {compare.Row{Change: compare.New, Head: finding(analysis.ClassLeak, StateKnown)}, nil, false, "[] [] [] [] []"},
-		"fixed":                    {compare.Row{Change: compare.Fixed, Base: leak}, nil, false, "[] [] [a] [] []"},
-		"clean":                    {compare.Row{Change: compare.Clean, Base: leak}, nil, false, "[] [] [] [a] []"},
-		"fixed, tolerated before":  {compare.Row{Change: compare.Fixed, Base: finding(analysis.ClassLeak, StateKnown)}, nil, false, "[] [] [a] [] []"},
-		"callers that did not run": {compare.Row{Change: compare.NotExercised, Base: leak}, nil, false, "[] [] [] [] []"},
+		"new":                      {compare.Row{Change: compare.ChangeNew, Head: leak}, cameIn, false, "[a] [] [] [] []"},
+		"new of unknown origin":    {compare.Row{Change: compare.ChangeNew, Head: leak}, nil, false, "[a] [] [] [] []"},
+		"new and found before":     {compare.Row{Change: compare.ChangeNew, Head: leak}, found, false, "[] [] [] [] [a]"},
+		"new by name":              {compare.Row{Change: compare.ChangeNew, Head: leak}, found, true, "[a] [] [] [] []"},
+		"grown and found before":   {compare.Row{Change: compare.ChangeGrown, Head: leak}, found, false, "[] [a] [] [] []"},
+		"grown and came in":        {compare.Row{Change: compare.ChangeGrown, Head: leak}, cameIn, false, "[] [a] [] [] []"},
+		"persisting and came in":   {compare.Row{Change: compare.ChangePersisting, Head: leak}, cameIn, false, "[a] [] [] [] []"},
+		"shrunk and came in":       {compare.Row{Change: compare.ChangeShrunk, Head: leak}, cameIn, false, "[a] [] [] [] []"},
+		"persisting by name":       {compare.Row{Change: compare.ChangePersisting, Head: leak}, cameIn, true, "[] [] [] [] [a]"},
+		"persisting, told before":  {compare.Row{Change: compare.ChangePersisting, Head: leak}, told, false, "[] [] [] [] [a]"},
+		"persisting, found before": {compare.Row{Change: compare.ChangePersisting, Head: leak}, found, false, "[] [] [] [] [a]"},
+		"shrunk of unknown origin": {compare.Row{Change: compare.ChangeShrunk, Head: leak}, nil, false, "[] [] [] [] [a]"},
+		"persisting and growing":   {compare.Row{Change: compare.ChangePersisting, Head: finding(analysis.ClassGrowing, "")}, cameIn, false, "[] [] [] [] [a]"},
+		"tolerated":                {compare.Row{Change: compare.ChangeNew, Head: finding(analysis.ClassLeak, StateKnown)}, nil, false, "[] [] [] [] []"},
+		"fixed":                    {compare.Row{Change: compare.ChangeFixed, Base: leak}, nil, false, "[] [] [a] [] []"},
+		"clean":                    {compare.Row{Change: compare.ChangeClean, Base: leak}, nil, false, "[] [] [] [a] []"},
+		"fixed, tolerated before":  {compare.Row{Change: compare.ChangeFixed, Base: finding(analysis.ClassLeak, StateKnown)}, nil, false, "[] [] [a] [] []"},
+		"callers that did not run": {compare.Row{Change: compare.ChangeNotExercised, Base: leak}, nil, false, "[] [] [] [] []"},
 	} {
 		var v RunVerdict
-		v.list(&compare.Comparison{Rows: []compare.Row{test.row}}, &Case{Origins: test.origins, Named: test.named})
+		v.list(&compare.Comparison{Rows: []compare.Row{test.row}}, &GateCase{Origins: test.origins, BaselineNamed: test.named})
 		if got := fmt.Sprint(v.New, v.Grown, v.Fixed, v.Clean, v.Persisting); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}

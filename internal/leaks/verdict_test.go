@@ -17,9 +17,9 @@ func TestJudgeWithoutAReport(t *testing.T) {
 		sentence string
 	}{
 		"empty": {leaks.RunResult{}, leaks.RunEmpty, leaks.GateInconclusive, "The run holds no evidence yet."},
-		"one job": {leaks.RunResult{RunFacts: leaks.RunFacts{Pending: 1}}, leaks.RunProcessing, leaks.GatePending,
+		"one job": {leaks.RunResult{RunFacts: leaks.RunFacts{PendingJobs: 1}}, leaks.RunProcessing, leaks.GatePending,
 			"The evidence is still being analysed."},
-		"one job again": {leaks.RunResult{RunFacts: leaks.RunFacts{Pending: 1, Analysed: true, Failed: true}, Status: leaky,
+		"one job again": {leaks.RunResult{RunFacts: leaks.RunFacts{PendingJobs: 1, Analysed: true, Failed: true}, Status: leaky,
 			Sentence: "It leaks.", Error: "no disk"}, leaks.RunProcessing, leaks.GatePending,
 			"The evidence is still being analysed."},
 		"failed": {leaks.RunResult{RunFacts: leaks.RunFacts{Failed: true}, Error: "no disk"}, leaks.RunFailed,
@@ -27,9 +27,9 @@ func TestJudgeWithoutAReport(t *testing.T) {
 		"failed after a report": {leaks.RunResult{RunFacts: leaks.RunFacts{Failed: true, Analysed: true}, Status: noLeak,
 			Sentence: "Nothing leaks.", Error: "no disk"},
 			leaks.RunReady, leaks.GateError, "no disk"},
-		"unread": {leaks.RunResult{RunFacts: leaks.RunFacts{Unread: 1}, Unreadable: "a.txt could not be read: empty"},
+		"unread": {leaks.RunResult{RunFacts: leaks.RunFacts{UnreadEvidence: 1}, Unreadable: "a.txt could not be read: empty"},
 			leaks.RunFailed, leaks.GateError, "a.txt could not be read: empty"},
-		"unread of why": {leaks.RunResult{RunFacts: leaks.RunFacts{Unread: 2}}, leaks.RunFailed, leaks.GateError,
+		"unread of why": {leaks.RunResult{RunFacts: leaks.RunFacts{UnreadEvidence: 2}}, leaks.RunFailed, leaks.GateError,
 			"The evidence could not be read."},
 	} {
 		if test.run.IsJudged() {
@@ -49,17 +49,17 @@ func TestJudge(t *testing.T) {
 	head := &compare.BuildResult{Build: "2", Power: power("hour", 900),
 		Findings: []compare.Finding{sure, second, unsure, growing, known, knownByRule, clean, knownClean}}
 	compared := against(nil,
-		became(compare.New, sure, ""), became(compare.New, known, ""), became(compare.Grown, second, leak),
-		became(compare.Grown, knownByRule, leak),
-		became(compare.Persisting, unsure, leak), became(compare.Shrunk, growing, grows), became(compare.Fixed, clean, leak),
-		became(compare.Fixed, knownClean, leak),
-		compare.Row{Change: compare.Fixed, Base: &gone}, compare.Row{Change: compare.NotExercised, Base: &gone})
-	run := &leaks.RunResult{RunFacts: leaks.RunFacts{Analysed: true, Unread: 1}, Status: leaky, Sentence: "It leaks.",
+		became(compare.ChangeNew, sure, ""), became(compare.ChangeNew, known, ""), became(compare.ChangeGrown, second, leak),
+		became(compare.ChangeGrown, knownByRule, leak),
+		became(compare.ChangePersisting, unsure, leak), became(compare.ChangeShrunk, growing, grows), became(compare.ChangeFixed, clean, leak),
+		became(compare.ChangeFixed, knownClean, leak),
+		compare.Row{Change: compare.ChangeFixed, Base: &gone}, compare.Row{Change: compare.ChangeNotExercised, Base: &gone})
+	run := &leaks.RunResult{RunFacts: leaks.RunFacts{Analysed: true, UnreadEvidence: 1}, Status: leaky, Sentence: "It leaks.",
 		Unreadable: "b.txt could not be read: empty"}
 	if !run.IsJudged() {
 		t.Error("a run with a report is not judged")
 	}
-	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true,
+	got := leaks.Judge(run, &leaks.GateCase{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true,
 		Head: head, Compared: compared})
 	checkDecision(t, &got)
 	want := leaks.RunVerdict{
@@ -73,7 +73,7 @@ func TestJudge(t *testing.T) {
 	}
 	head.Power = nil
 	got = leaks.Judge(run,
-		&leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true, Head: head})
+		&leaks.GateCase{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Suffices: true, Head: head})
 	checkDecision(t, &got)
 	want = leaks.RunVerdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive,

@@ -122,7 +122,7 @@ func TestUndecidedAndUnread(t *testing.T) {
 	f := newFake(t)
 	client, _ := f.client()
 	v := &push.RunVerdict{Gate: outcome.GateInconclusive, Baseline: &push.Baseline{Build: "1"}, New: []string{"n"},
-		Matters: &leaks.Matters{Sentence: "from 1 MB on"}, Power: "1 KB per hour", URL: "/runs/7",
+		Matters: &leaks.DecisionThreshold{Sentence: "from 1 MB on"}, Power: "1 KB per hour", URL: "/runs/7",
 		Undecided: []push.Undecided{{Signature: "n"}, {Signature: "a", Title: "A", Change: "new"},
 			{Signature: "b", Title: "B", Change: "regressed"}, {Signature: "c", Title: "C", Change: "grown"},
 			{Signature: "d", Title: "D", Change: "leak"}}}

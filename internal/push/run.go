@@ -109,7 +109,7 @@ type RunVerdict struct {
 	// Undecided are the findings that could fail the gate and are not decided; empty where the server does not say.
 	Undecided []Undecided `json:"undecided"`
 	// Matters is from which growth on a leak matters; nil where the server does not say.
-	Matters *leaks.Matters `json:"matters"`
+	Matters *leaks.DecisionThreshold `json:"matters"`
 	// Rerun says that one more run of the same kind would probably decide.
 	Rerun bool `json:"rerun"`
 

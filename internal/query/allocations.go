@@ -149,7 +149,7 @@ func (r *Result) scannable() (capture.Window, error) {
 func (r *Result) siteOf() []int32 {
 	width := r.table.Sites
 	for i := range r.Sites {
-		for _, n := range r.site(i).Rows {
+		for _, n := range r.site(i).TableSites {
 			width = max(width, int(n)+1)
 		}
 	}
@@ -158,7 +158,7 @@ func (r *Result) siteOf() []int32 {
 		of[i] = -1
 	}
 	for i := range r.Sites {
-		for _, n := range r.site(i).Rows {
+		for _, n := range r.site(i).TableSites {
 			of[n] = int32(i)
 		}
 	}

@@ -38,7 +38,7 @@ func TestBeforeExitFromTheReport(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		report, rows := processThat(t, r, 300, exitsAt(exit, false))
-		before, ok := report.Trace.BeforeExit()
+		before, ok := report.Trace.WindowBeforeExit()
 		if want := (capture.Window{To: exit - 1}); !ok || before != want {
 			t.Fatalf("before exit is %+v, %v", before, ok)
 		}

@@ -59,8 +59,9 @@ func CellsOfRows(rows []Row) *Cells {
 			score = strconv.FormatFloat(*r.Score, 'f', 4, 64)
 		}
 		c.Rows = append(c.Rows,
-			append([]string{export.Cell(r.Signature), r.Kind, string(r.Class), export.Cell(r.Function), export.Cell(r.Place),
-				export.Cell(r.Owner), score, strconv.Itoa(r.Sites)}, r.cells()...))
+			append([]string{export.CSVCell(r.Signature), r.Kind, string(r.Class), export.CSVCell(r.Function),
+				export.CSVCell(r.Place),
+				export.CSVCell(r.Owner), score, strconv.Itoa(r.Sites)}, r.cells()...))
 	}
 	return c
 }
@@ -70,7 +71,7 @@ func CellsOfGroups(name string, groups []Group) *Cells {
 	c := &Cells{Columns: append([]string{name, "sites"}, numberColumns...)}
 	for i := range groups {
 		g := &groups[i]
-		c.Rows = append(c.Rows, append([]string{export.Cell(g.Name), strconv.Itoa(g.Sites)}, g.cells()...))
+		c.Rows = append(c.Rows, append([]string{export.CSVCell(g.Name), strconv.Itoa(g.Sites)}, g.cells()...))
 	}
 	return c
 }
@@ -101,7 +102,7 @@ func (a *Allocations) Cells() *Cells {
 			thread = number(int64(*r.Thread))
 		}
 		c.Rows = append(c.Rows, []string{
-			export.Cell(r.Signature), export.Cell(r.Function), export.Cell(r.Place), r.Kind, r.Heap, r.Address, thread,
+			export.CSVCell(r.Signature), export.CSVCell(r.Function), export.CSVCell(r.Place), r.Kind, r.Heap, r.Address, thread,
 			at(r.CommitNS), at(r.FreedNS), strconv.FormatUint(r.Impacting, 10), strconv.FormatUint(r.Size, 10),
 			number(r.Count), r.End,
 		})

@@ -27,7 +27,7 @@ func (r *Result) Functions(by Metric) []Group {
 	for i := range r.Sites {
 		var n Numbers
 		n.add(&r.Sites[i].Amounts)
-		for _, frame := range r.index.report.Stacks.Numbers(r.site(i).Stack) {
+		for _, frame := range r.index.report.Stacks.FrameNumbers(r.site(i).Stack) {
 			name := f.of[frame]
 			if last[name] == i+1 {
 				continue
@@ -56,7 +56,7 @@ func (r *Result) Butterfly(by Metric, function string) *Butterfly {
 	b := &Butterfly{Function: Group{Name: function}}
 	var callers, callees groupsByName
 	for i := range r.Sites {
-		frames := stacks.Numbers(r.site(i).Stack)
+		frames := stacks.FrameNumbers(r.site(i).Stack)
 		at := lastOf(frames, r.index.names, function)
 		if at < 0 {
 			continue

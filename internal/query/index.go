@@ -50,7 +50,7 @@ func New(r *analysis.Report) *Index {
 	for i := range n {
 		f := r.Stacks.Frame(uint32(i))
 		x.names[i] = f.Name()
-		x.lower[i] = strings.ToLower(strings.Join(append(f.Names(), x.names[i]), "\n"))
+		x.lower[i] = strings.ToLower(strings.Join(append(f.SearchTexts(), x.names[i]), "\n"))
 	}
 	numbered := map[string]int32{}
 	x.numbers = make([]int32, len(r.Sites))
@@ -225,7 +225,7 @@ func (x *Index) isBeforeExit(s *Selection) bool {
 	if x.report.Trace == nil || !s.ofRows() || s.OfAllocations() || !x.report.Totals.KnowBeforeExit() {
 		return false
 	}
-	before, ends := x.report.Trace.BeforeExit()
+	before, ends := x.report.Trace.WindowBeforeExit()
 	return ends && s.window(x.report.Trace) == before
 }
 
@@ -259,7 +259,7 @@ func (r *Result) check() error {
 // windowed asks the allocation table.
 func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*analysis.WindowNumbers, error) {
 	sites := x.report.TraceSites()
-	sites.Width = max(sites.Width, table.Sites)
+	sites.TableWidth = max(sites.TableWidth, table.Sites)
 	w := s.window(x.report.Trace)
 	return sites.InWindow(ctx, s.rows(table.Scanner, w), w, false)
 }
@@ -296,9 +296,9 @@ func (x *Index) matcher(s *Selection) func(ordinal int) bool {
 // runsThrough reports whether a stack of a site has one of some frames.
 func (x *Index) runsThrough(site *analysis.Site, frames []bool) bool {
 	has := func(ref analysis.StackRef) bool {
-		return slices.ContainsFunc(x.report.Stacks.Numbers(ref), func(n uint32) bool { return frames[n] })
+		return slices.ContainsFunc(x.report.Stacks.FrameNumbers(ref), func(n uint32) bool { return frames[n] })
 	}
-	return has(site.Stack) || slices.ContainsFunc(site.Aliases, has)
+	return has(site.Stack) || slices.ContainsFunc(site.AliasStacks, has)
 }
 
 // framesNamed are the frames of a function, by number; nil for none asked for.

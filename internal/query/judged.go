@@ -30,7 +30,7 @@ func (x *Index) isJudged(s *Selection) bool {
 		return false
 	}
 	w := s.window(x.report.Trace)
-	before, ends := x.report.Trace.BeforeExit()
+	before, ends := x.report.Trace.WindowBeforeExit()
 	return ends && w == before || w == (&Selection{}).window(x.report.Trace)
 }
 

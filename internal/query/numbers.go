@@ -24,7 +24,7 @@ func (n *Numbers) add(a *analysis.Amounts) {
 	held, ended := a.HeldBeforeExit()
 	n.Held, n.Ended = n.Held.Plus(held), n.Ended || ended
 	if a.Growth != nil {
-		addTo(&n.Growth, a.BeforeExit())
+		addTo(&n.Growth, a.GrowthBeforeExit())
 	}
 	if l := a.Lifetimes; l != nil {
 		addTo(&n.Allocated, l.Allocated)
@@ -65,7 +65,7 @@ func growthOf(a *analysis.Amounts) analysis.Amount {
 	if a.Growth == nil {
 		return analysis.Amount{}
 	}
-	return a.BeforeExit()
+	return a.GrowthBeforeExit()
 }
 
 func heldOf(a *analysis.Amounts) analysis.Amount {

@@ -270,7 +270,7 @@ func byHand(report *analysis.Report, rows heldRows, s *query.Selection) (n handC
 	}
 	site := map[uint32]*analysis.Site{}
 	for i := range report.Sites {
-		for _, number := range report.Sites[i].Rows {
+		for _, number := range report.Sites[i].TableSites {
 			site[number] = &report.Sites[i]
 		}
 	}

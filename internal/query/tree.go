@@ -194,7 +194,7 @@ func (b *treeBuilder) frame(number uint32) int32 {
 
 // path is the names from the root to the leaf of a site; ok is false where it has no part in the tree.
 func (b *treeBuilder) path(s *analysis.Site, q TreeQuestion) (path []int32, ok bool) {
-	numbers := b.index.report.Stacks.Numbers(s.Stack)
+	numbers := b.index.report.Stacks.FrameNumbers(s.Stack)
 	b.scratch = b.scratch[:0]
 	switch q.Direction {
 	case Callers: // from the outermost call of the function, so that what recurses counts once

@@ -33,7 +33,7 @@ func working(s *store.Store, begun func(*queue.Job)) map[string]queue.Handler {
 		},
 		store.JobAnalyse: func(ctx context.Context, job *queue.Job) error {
 			begun(job)
-			in, err := store.Read(ctx, s, func(v store.View) (store.Input, error) { return v.FindInput(ctx, job.RunID) })
+			in, err := store.Read(ctx, s, func(v store.View) (store.AnalysisInput, error) { return v.FindAnalysisInput(ctx, job.RunID) })
 			if err != nil {
 				return err
 			}

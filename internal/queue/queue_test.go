@@ -166,7 +166,7 @@ func TestJobsRunOnceEach(t *testing.T) {
 		}
 		for _, e := range evidence {
 			await.Until(t, "job done", inState(t, s, e.RunID, "done"))
-			if in, _ := storetest.Now(t, s).FindInput(t.Context(), e.RunID); len(in.Captures) != 1 {
+			if in, _ := storetest.Now(t, s).FindAnalysisInput(t.Context(), e.RunID); len(in.Captures) != 1 {
 				t.Errorf("run %d has %d captures", e.RunID, len(in.Captures))
 			}
 		}
@@ -253,7 +253,7 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 			}}, fast(redisURL))
 		await.Until(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		time.Sleep(2 * time.Second) //nolint:forbidigo // a second delivery would come now: that none does shows in no other way
-		in, err := storetest.Now(t, s).FindInput(t.Context(), e.RunID)
+		in, err := storetest.Now(t, s).FindAnalysisInput(t.Context(), e.RunID)
 		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" ||
 			in.Revision != 1 || ran.Load() != 1 {
 			t.Errorf("%+v, ran %d times, %v: the result must be stored once", in, ran.Load(), err)
@@ -310,7 +310,7 @@ func TestFirstResultCounts(t *testing.T) {
 					t.Errorf("the later result: %v", err)
 				}
 				await.Until(t, "the end", inState(t, s, e.RunID, "done"))
-				if in, _ := storetest.Now(t, s).FindInput(t.Context(), e.RunID); len(in.Captures) != 1 ||
+				if in, _ := storetest.Now(t, s).FindAnalysisInput(t.Context(), e.RunID); len(in.Captures) != 1 ||
 					in.Captures[0].Artifact != "winner" {
 					t.Errorf("stored %+v", in)
 				}

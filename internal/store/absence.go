@@ -91,7 +91,7 @@ func leftAtExit(root string) string {
 
 // look notes that callers of the leak ran in a run that shows nothing of it, and reports whether they did.
 func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts) bool {
-	caller := seen.ShowsGone(f.Frames, f.AtExit)
+	caller := seen.WhyGone(f.Frames, f.AtExit)
 	if caller == nil {
 		return false
 	}

@@ -57,7 +57,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 	if got := l.signature("A").State; got != leaks.StateFound {
 		t.Errorf("where nothing of it ran: %s", got)
 	}
-	if change, _ := l.changeOf("1", "2"); change != compare.NotExercised {
+	if change, _ := l.changeOf("1", "2"); change != compare.ChangeNotExercised {
 		t.Errorf("where nothing of it ran: %s", change)
 	}
 	l.run("3", fixed())
@@ -65,7 +65,7 @@ func TestFixedLeakLeavesNoBlock(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	const why = "gone in build 3, where its caller app!Serve ran (in 2 other stacks)"
-	if change, got := l.changeOf("1", "3"); change != compare.Fixed || got != why {
+	if change, got := l.changeOf("1", "3"); change != compare.ChangeFixed || got != why {
 		t.Errorf("%s: %s", change, got)
 	}
 	h := must[*store.History](t)(l.now().FindHistory(t.Context(), "demo", "A"))
@@ -130,7 +130,7 @@ func TestAbsenceThatProvesNothing(t *testing.T) {
 		if got := l.signature("A").State; got != leaks.StateFound {
 			t.Errorf("%s: %s", name, got)
 		}
-		if change, why := l.changeOf("1", "2"); change != compare.NotExercised {
+		if change, why := l.changeOf("1", "2"); change != compare.ChangeNotExercised {
 			t.Errorf("%s: %s, %s", name, change, why)
 		}
 	}
@@ -147,7 +147,7 @@ func TestAbsenceBeforeTheFirstBadBuild(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	const want = "not in the evidence of build 1; only builds after 2, which leaked first, can show a fix"
-	if change, why := l.changeOf("3", "1"); change != compare.NotExercised || why != want {
+	if change, why := l.changeOf("3", "1"); change != compare.ChangeNotExercised || why != want {
 		t.Errorf("%s: %s, want %s", change, why, want)
 	}
 }

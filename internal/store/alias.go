@@ -64,7 +64,7 @@ func (s *Store) merge(ctx context.Context, project, from, into, actor string) er
 		if _, err := join(ctx, tx, source.Root, target.Root, actor); err != nil {
 			return err
 		}
-		if err := audit.Signature(ctx, tx, source.Root, actor, "merge", map[string]any{},
+		if err := audit.RecordSignatureChange(ctx, tx, source.Root, actor, "merge", map[string]any{},
 			map[string]any{"into": into}); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Store) split(ctx context.Context, project, alias, actor string) error {
 		if _, err := tx.Exec(ctx, `delete from signature_moves where from_id = $1`, at.Own); err != nil {
 			return err
 		}
-		if err := audit.Signature(ctx, tx, at.Own, actor, "split", map[string]any{"into": into},
+		if err := audit.RecordSignatureChange(ctx, tx, at.Own, actor, "split", map[string]any{"into": into},
 			map[string]any{}); err != nil {
 			return err
 		}

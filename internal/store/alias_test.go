@@ -45,7 +45,7 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "raw", "ann", "seen before"))
 	assignee, ticket := "bob", "https://tickets.example/7"
 	before := l.change("raw",
-		leaks.Change{Assignee: &assignee, Ticket: &ticket, Known: &leaks.Toleration{Reason: "vendor"}})
+		leaks.TriageChange{Assignee: &assignee, Ticket: &ticket, Known: &leaks.Toleration{Reason: "vendor"}})
 	l.again("1/soak", "1/smoke", "2/soak")
 	for i, place := range []string{"2/soak", "1/smoke", "1/soak"} {
 		l.save(l.runs[place], named)
@@ -155,7 +155,7 @@ func TestMergeAndSplit(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "C", class: leak}))
 	l.run("2", leaksReport(finding{signature: "B", class: leak, bytes: 7}))
 	assignee := "bob"
-	l.change("A", leaks.Change{Assignee: &assignee, Known: &leaks.Toleration{Reason: "third party"}})
+	l.change("A", leaks.TriageChange{Assignee: &assignee, Known: &leaks.Toleration{Reason: "third party"}})
 	must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "A", "ann", "mine"))
 	if err := l.MergeSignature(t.Context(), "demo", "A", "B", "ann"); err != nil {
 		t.Fatal(err)

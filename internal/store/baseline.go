@@ -42,7 +42,7 @@ func (v View) FindBaseline(ctx context.Context, project string) (string, error) 
 }
 
 // FindBaselineOfBuild returns the name of the build that a build is to be compared with in a scenario, as
-// leaks.Baseline chooses it; ErrNotFound where there is none, or no such build.
+// leaks.ChooseBaseline chooses it; ErrNotFound where there is none, or no such build.
 func (v View) FindBaselineOfBuild(ctx context.Context, project, scenario, build string) (string, error) {
 	heads, err := candidates(ctx, db.Q(v), project, scenario, `b.name = $3`, build)
 	if err != nil {
@@ -70,7 +70,7 @@ func (v View) FindBaselineOfBuild(ctx context.Context, project, scenario, build 
 	for i := range list {
 		list[i].OnLine = slices.Contains(line, list[i].ID)
 	}
-	if name := leaks.Baseline(heads[0].Candidate, bare(list)); name != "" {
+	if name := leaks.ChooseBaseline(heads[0].BaselineCandidate, bare(list)); name != "" {
 		return name, nil
 	}
 	return "", ErrNotFound
@@ -79,20 +79,20 @@ func (v View) FindBaselineOfBuild(ctx context.Context, project, scenario, build 
 // FindNewestBuild returns the name of the newest build that has a result in a scenario; "" for none.
 func (v View) FindNewestBuild(ctx context.Context, project, scenario string) (string, error) {
 	list, err := candidates(ctx, db.Q(v), project, scenario, `$3 = ''`, "")
-	return leaks.Newest(bare(list)), db.Wrap("newest build", err)
+	return leaks.NewestWithResult(bare(list)), db.Wrap("newest build", err)
 }
 
 // A candidate is a build that may be the baseline of another.
 type candidate struct {
 	ID int64
-	leaks.Candidate
+	leaks.BaselineCandidate
 }
 
 // bare are candidates as the domain takes them.
-func bare(list []candidate) []leaks.Candidate {
-	out := make([]leaks.Candidate, len(list))
+func bare(list []candidate) []leaks.BaselineCandidate {
+	out := make([]leaks.BaselineCandidate, len(list))
 	for i := range list {
-		out[i] = list[i].Candidate
+		out[i] = list[i].BaselineCandidate
 	}
 	return out
 }

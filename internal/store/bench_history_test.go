@@ -219,7 +219,7 @@ func BenchmarkHistory(b *testing.B) {
 		for b.Loop() {
 			who := fmt.Sprint(time.Now().UnixNano() % 1e6)
 			if _, err := l.UpdateTriage(b.Context(), "demo", text,
-				leaks.Change{Actor: "ann", Version: -1, Assignee: &who}); err != nil {
+				leaks.TriageChange{Actor: "ann", Version: -1, Assignee: &who}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -22,7 +22,8 @@ func (s *Store) UpdateAncestors(ctx context.Context, project, build string, comm
 			return err
 		}
 		if n := len(former.Ancestors); n > 0 {
-			if err := audit.Project(ctx, tx, id, uploader(ctx), uploadAction, map[string]any{"build": build, "ancestors": n},
+			if err := audit.RecordProjectChange(ctx, tx, id, uploader(ctx), uploadAction,
+				map[string]any{"build": build, "ancestors": n},
 				map[string]any{"build": build, "ancestors": len(commits)}); err != nil {
 				return err
 			}

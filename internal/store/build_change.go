@@ -91,7 +91,7 @@ func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.
 		if err := storeFacts(ctx, tx, project, id, &former, &now); err != nil {
 			return err
 		}
-		if err := audit.Project(ctx, tx, id, by, "build", before, after); err != nil {
+		if err := audit.RecordProjectChange(ctx, tx, id, by, "build", before, after); err != nil {
 			return err
 		}
 		if err := rankBuilds(ctx, tx, id); err != nil {

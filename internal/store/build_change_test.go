@@ -88,7 +88,7 @@ func TestRenameBuild(t *testing.T) {
 	for _, build := range []string{"b1", "b2", "b3"} {
 		l.upload(upload{build: build, class: leak})
 	}
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b3"}, Version: -1})
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b3"}, Version: -1})
 	if err := l.UpdateBuild(t.Context(), "demo", "b2", leaks.BuildChange{Fork: new("b3")}, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []rankedBu
 		n := min(len(names), maxAudited)
 		return order{names[:n], len(names) - n}
 	}
-	return audit.Project(ctx, tx, project, "", "order", cut(was), cut(now))
+	return audit.RecordProjectChange(ctx, tx, project, "", "order", cut(was), cut(now))
 }
 
 // maxAudited is how many builds a line of the audit names.

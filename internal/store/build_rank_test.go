@@ -174,7 +174,7 @@ func TestTeamsWordFollowsTheOrder(t *testing.T) {
 	l.upload(upload{build: "one", taken: on(1), class: leak})
 	l.upload(upload{build: "three", taken: on(3), class: leak})
 	until := "two"
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: until}, Version: -1})
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: until}, Version: -1})
 	if got := l.signature("A").State; got != leaks.StateKnown {
 		t.Fatal(got)
 	}

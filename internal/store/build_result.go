@@ -132,13 +132,13 @@ func suspectsOf(ctx context.Context, q db.Querier, runs []int64) ([]compare.Find
 }
 
 func (r *comparedRow) finding() compare.Finding {
-	figure, triage := r.figure(), r.Triage(r.Now)
+	figure, triage := r.figure(), r.TriageAt(r.Now)
 	f := compare.Finding{
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames,
 		Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Immaterial: r.Immaterial, Risk: r.risk(),
 		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
-		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
+		State: string(triage.State), Owner: triage.Responsible(), Known: r.ToleranceReasonAt(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.StateByRuns != leaks.StateNone &&
 			r.StateByRuns != leaks.StateFixed,
 		FirstBad: r.FirstBad, FirstRank: r.FirstPlace,

@@ -26,7 +26,7 @@ func TestSide(t *testing.T) {
 	one, two := l.run("7/soak/1", first), l.run("7/soak/2", second)
 	l.run("7/smoke/1", leaksReport(finding{signature: "D", class: leak}))
 	bob := "bob"
-	l.change("A", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "tolerated"}})
+	l.change("A", leaks.TriageChange{Assignee: &bob, Known: &leaks.Toleration{Reason: "tolerated"}})
 
 	side := must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
 	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two ||
@@ -55,7 +55,7 @@ func TestSide(t *testing.T) {
 	}
 	// A leak that was tolerated until yesterday is not known any more: a gate must not pass for it.
 	yesterday := time.Now().Add(-24 * time.Hour)
-	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "tolerated", Until: &yesterday}})
+	l.change("A", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "tolerated", Until: &yesterday}})
 	side = must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
 	if a := side.Findings[0]; a.State != "ongoing" || a.Known != "" {
 		t.Errorf("%+v", a)

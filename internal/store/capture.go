@@ -20,13 +20,13 @@ import (
 // A StoredCapture is a capture whose artifact lies in the blob store.
 type StoredCapture struct {
 	*capture.Capture
-	Artifact string // blob key
-	Bytes    int64  // of the artifact
-	Table    Table  // of the trace; zero for snapshots
+	Artifact string          // blob key
+	Bytes    int64           // of the artifact
+	Table    AllocationTable // of the trace; zero for snapshots
 }
 
-// A Table finds the allocation table of a trace.
-type Table struct {
+// A AllocationTable finds the allocation table of a trace.
+type AllocationTable struct {
 	Key   string // blob; "" for none
 	Bytes int64
 	Sites int // the numbers of sites in it are below
@@ -113,11 +113,11 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 
 // A CaptureRef finds a capture's artifact and the evidence it came from.
 type CaptureRef struct {
-	Artifact string
-	Evidence int64 // on which it hangs
-	Files    []EvidenceFile
-	TakenAt  *time.Time
-	Table    Table // of the trace; zero for snapshots
+	Artifact   string
+	EvidenceID int64 // on which it hangs
+	Files      []EvidenceFile
+	TakenAt    *time.Time
+	Table      AllocationTable // of the trace; zero for snapshots
 }
 
 // An EvidenceFile is a file that a capture was read from.
@@ -128,8 +128,8 @@ type EvidenceFile struct {
 	Work   *float64 // done when it was taken, in the run's WorkUnit; nil where not declared
 }
 
-// An Input is the evidence that a run's report rests on.
-type Input struct {
+// An AnalysisInput is the evidence that a run's report rests on.
+type AnalysisInput struct {
 	Captures   []CaptureRef                 // by evidence and by place in it
 	Names      string                       // blob of what symbols say about their frames; "" for none
 	NamesError string                       // why the last search for symbols gave none
@@ -142,8 +142,8 @@ type Input struct {
 	Settle     time.Duration                // as the policy of the scenario sets it
 }
 
-// FindInput returns what an analysis of the run has to look at.
-func (v View) FindInput(ctx context.Context, run int64) (Input, error) {
+// FindAnalysisInput returns what an analysis of the run has to look at.
+func (v View) FindAnalysisInput(ctx context.Context, run int64) (AnalysisInput, error) {
 	type row struct {
 		NamesKey, NamesError, Process, WorkUnit string
 		Scenario                                string
@@ -153,20 +153,20 @@ func (v View) FindInput(ctx context.Context, run int64) (Input, error) {
 		select r.names_key, r.names_error, r.process, r.work_unit, r.input_rev, b.project_id, sc.name as scenario
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id where r.id = $1`, run)
 	if err != nil {
-		return Input{}, db.Wrap("input of run", err)
+		return AnalysisInput{}, db.Wrap("input of run", err)
 	}
-	in := Input{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process,
+	in := AnalysisInput{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process,
 		Revision: r.InputRev, WorkUnit: r.WorkUnit}
 	if in.Rules, err = rulesOf(ctx, db.Q(v), r.ProjectID); err != nil {
-		return Input{}, err
+		return AnalysisInput{}, err
 	}
 	policy, err := policyOf(ctx, db.Q(v), r.ProjectID)
 	if err != nil {
-		return Input{}, err
+		return AnalysisInput{}, err
 	}
-	in.Matters, in.Settle = policy.Policies.Matters(r.Scenario), policy.Policies.Settle(r.Scenario)
+	in.Matters, in.Settle = policy.Policies.RequestedThreshold(r.Scenario), policy.Policies.Settle(r.Scenario)
 	if in.OwnModules, err = v.ListOwnModules(ctx); err != nil {
-		return Input{}, err
+		return AnalysisInput{}, err
 	}
 	in.Captures, err = capturesOf(ctx, db.Q(v), run)
 	return in, db.Wrap("input of run", err)
@@ -189,7 +189,9 @@ type tableRow struct {
 	TableSiteCount int
 }
 
-func (t tableRow) table() Table { return Table{t.TableKey, t.TableBytes, t.TableSiteCount} }
+func (t tableRow) table() AllocationTable {
+	return AllocationTable{t.TableKey, t.TableBytes, t.TableSiteCount}
+}
 
 func capturesOf(ctx context.Context, q db.Querier, run int64) ([]CaptureRef, error) {
 	files, err := filesOf(ctx, q, run)
@@ -207,7 +209,7 @@ func capturesOf(ctx context.Context, q db.Querier, run int64) ([]CaptureRef, err
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
 	list := make([]CaptureRef, len(rows))
 	for i, r := range rows {
-		list[i] = CaptureRef{Artifact: r.Artifact, Evidence: r.Evidence, Files: files[r.Evidence],
+		list[i] = CaptureRef{Artifact: r.Artifact, EvidenceID: r.Evidence, Files: files[r.Evidence],
 			TakenAt: r.TakenAt, Table: r.table()}
 	}
 	return list, err

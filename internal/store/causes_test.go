@@ -52,7 +52,7 @@ func TestCausesOfARun(t *testing.T) {
 func TestNextOfARun(t *testing.T) {
 	l := newLab(t)
 	r := leaksReport(finding{signature: "A", class: grows})
-	r.Verdict.Status, r.Verdict.Next = analysis.StatusInconclusive, &analysis.Next{Evidence: analysis.NextLonger, Times: 2, Sentence: "Record longer."}
+	r.Verdict.Status, r.Verdict.Next = analysis.StatusInconclusive, &analysis.Next{Evidence: analysis.NextLonger, LengthFactor: 2, Sentence: "Record longer."}
 	l.run("1", r)
 	if v := l.gateOf("1", leaks.FailOnLeak); v.Next == nil || *v.Next != *r.Verdict.Next {
 		t.Errorf("next %+v", v.Next)

@@ -61,7 +61,7 @@ func (s *Store) CreateComment(ctx context.Context, project, signature, actor, te
 		if err != nil {
 			return err
 		}
-		return audit.Signature(ctx, tx, at.Root, actor, "comment", map[string]any{}, map[string]any{"comment": c.ID})
+		return audit.RecordSignatureChange(ctx, tx, at.Root, actor, "comment", map[string]any{}, map[string]any{"comment": c.ID})
 	})
 	return c, err
 }

@@ -95,7 +95,7 @@ func TestVerdictOnARun(t *testing.T) {
 	second.Power, second.Verdict.Sentence = &analysis.Power{Sentence: "≥ 1 KB per hour"}, "It leaks."
 	l.run("2", second)
 	l.run("2/other", leaksReport())
-	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("C", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
 	verdict := func(place, baseline string, on ...leaks.FailOn) (leaks.RunVerdict, error) {
 		return store.Read(t.Context(), l.Store, func(v store.View) (leaks.RunVerdict, error) {
 			run, err := v.FindRun(t.Context(), l.runs[place])

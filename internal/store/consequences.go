@@ -41,8 +41,8 @@ type siteKey struct {
 
 // oldSites are the sites that a run had.
 type oldSites struct {
-	signatures []int64               // each once, ascending
-	sites      []leaks.Site[siteKey] // that have a stack
+	signatures []int64                        // each once, ascending
+	sites      []leaks.SiteSignature[siteKey] // that have a stack
 }
 
 // sitesBefore returns what sites a run has now.
@@ -60,7 +60,8 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 		seen[r.SignatureID] = true
 		if r.StackKey != nil {
 			old.sites = append(old.sites,
-				leaks.Site[siteKey]{Key: siteKey{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
+				leaks.SiteSignature[siteKey]{
+					Key: siteKey{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
 		}
 	}
 	old.signatures = slices.Sorted(maps.Keys(seen))

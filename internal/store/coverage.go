@@ -84,7 +84,7 @@ func cellsOf(rows []cellRow) (cells []leaks.CoverageCell) {
 		if n := len(cells); n == 0 || cells[n-1].Build != r.Build || cells[n-1].Scenario != r.Scenario {
 			cells = append(cells, leaks.CoverageCell{})
 		}
-		cells[len(cells)-1].Take(leaks.CoverageCell{
+		cells[len(cells)-1].AddRun(leaks.CoverageCell{
 			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence,
 			Sites: r.Sites, At: r.At,
 		})
@@ -100,7 +100,7 @@ func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) e
 	}
 	type row struct {
 		Run int64
-		leaks.Total
+		leaks.TotalGrowth
 	}
 	rows, err := db.All[row](ctx, q, `
 		with grows as (
@@ -112,7 +112,7 @@ func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) e
 			coalesce(bool_or((rate->>'unbounded')::boolean), false) as unbounded, count(*) as signatures
 		from grows group by 1, 2 order by 1, 2`, runs)
 	for _, r := range rows {
-		of[r.Run].Totals = append(of[r.Run].Totals, r.Total)
+		of[r.Run].Totals = append(of[r.Run].Totals, r.TotalGrowth)
 	}
 	return err
 }

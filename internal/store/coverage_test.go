@@ -54,7 +54,7 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	// A tolerated leak does not count, neither here nor against a budget of the run.
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "by design"}})
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "by design"}})
 	if got := says(read(2)); got != "2/smoke no-leak of 1; 2/soak leak of 1 7/hour in 1 without an interval; 3/soak leak of 2 3/hour in 1" {
 		t.Error(got)
 	}

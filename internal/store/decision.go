@@ -36,7 +36,7 @@ const decisionsLock = 0x44454353
 func (s *Store) CreateDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
 	return db.Tx(ctx, s, "record decision", func(tx pgx.Tx) error {
 		// As results do: the lock of signatures before that of decisions.
-		if err := recordFailures(ctx, tx, run, made.Failed()); err != nil {
+		if err := recordFailures(ctx, tx, run, made.FailedSignatures()); err != nil {
 			return err
 		}
 		return recordDecision(ctx, tx, run, q, made)
@@ -132,7 +132,7 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 		}
 	}
 	if verdict.Policy > 0 {
-		if err := recordFailures(ctx, tx, id, verdict.Decision.Failed()); err != nil {
+		if err := recordFailures(ctx, tx, id, verdict.Decision.FailedSignatures()); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 		if err := followRest(ctx, tx, at.Project); err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, at.Project, by, "delete",
+		return audit.RecordProjectChange(ctx, tx, at.Project, by, "delete",
 			map[string]any{"run": run, "build": at.Build, "scenario": at.Scenario, "name": at.Name, "files": at.Files},
 			map[string]any{})
 	})
@@ -82,7 +82,8 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 		if err := followRest(ctx, tx, id); err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, id, by, "delete", map[string]any{"build": build, "runs": len(runs)}, map[string]any{})
+		return audit.RecordProjectChange(ctx, tx, id, by, "delete",
+			map[string]any{"build": build, "runs": len(runs)}, map[string]any{})
 	})
 }
 
@@ -113,7 +114,8 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 		if _, err := tx.Exec(ctx, `delete from projects where id = $1`, id); err != nil {
 			return err
 		}
-		return audit.Server(ctx, tx, by, "delete", map[string]any{"project": project, "runs": len(runs)}, map[string]any{})
+		return audit.RecordServerChange(ctx, tx, by, "delete",
+			map[string]any{"project": project, "runs": len(runs)}, map[string]any{})
 	})
 }
 
@@ -186,7 +188,8 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err := noteTaken(ctx, tx, project, run); err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, project, by, "delete", map[string]any{"run": run, "file": e.Name, "sha256": e.SHA256},
+		return audit.RecordProjectChange(ctx, tx, project, by, "delete",
+			map[string]any{"run": run, "file": e.Name, "sha256": e.SHA256},
 			map[string]any{})
 	})
 }

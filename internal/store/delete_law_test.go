@@ -142,7 +142,7 @@ func TestDeleteBuildWithTheFix(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}))
 	l.run("2", leaksReport(finding{signature: "R", class: stable}))
-	l.change("A", leaks.Change{Version: -1, Fixed: new("2")})
+	l.change("A", leaks.TriageChange{Version: -1, Fixed: new("2")})
 	if err := l.DeleteBuild(t.Context(), "demo", "2", "ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestSplitAfterBuildDeleted(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: leak, bytes: 7}))
 	l.run("2", leaksReport(finding{signature: "R", class: stable}))
-	l.change("B", leaks.Change{Version: -1, Fixed: new("2")})
+	l.change("B", leaks.TriageChange{Version: -1, Fixed: new("2")})
 	l.sql(`update signatures a set alias_of = b.id, root_id = b.id, alias_by = 'ann', alias_version = b.version,
 		alias_word = jsonb_build_object('mark', 'fixed', 'marked_by', 'ann', 'fixed_id', b.fixed_id, 'of', b.id) from signatures b where a.text = 'A' and b.text = 'B'`)
 	l.sql(`update signatures set mark = '', fixed_id = null where text = 'B'`) // or the build would stay

@@ -19,6 +19,6 @@ func (s *Store) CreateDownloadAudit(ctx context.Context, run int64, by string, w
 		}
 		after := maps.Clone(what)
 		after["run"] = run
-		return audit.Project(ctx, tx, project, by, "download", map[string]any{}, after)
+		return audit.RecordProjectChange(ctx, tx, project, by, "download", map[string]any{}, after)
 	})
 }

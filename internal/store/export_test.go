@@ -28,7 +28,7 @@ var (
 type TriageRow = triageRow
 
 // PreviewTriageWithin is PreviewTriage with another time limit.
-func (s *Store) PreviewTriageWithin(ctx context.Context, project, signature string, change leaks.Change,
+func (s *Store) PreviewTriageWithin(ctx context.Context, project, signature string, change leaks.TriageChange,
 	work time.Duration) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, work)
 }

@@ -47,10 +47,10 @@ func (f *Finding) ByItself() leaks.Rating {
 type FindingQuery struct {
 	Run int64
 	All bool // also those that neither leak nor grow
-	// Own are the only signatures that count, as the run's report has them; nil for all.
-	Own    []string
-	Limit  int
-	Offset int
+	// OwnSignatures are the only signatures that count, as the run's report has them; nil for all.
+	OwnSignatures []string
+	Limit         int
+	Offset        int
 }
 
 // A finding of a signature that became part of another in the same run counts by itself: their figures cannot be
@@ -84,9 +84,9 @@ func (v View) ListFindings(ctx context.Context, q FindingQuery) (page []Finding,
 		where += ` and f.class` + suspect
 	}
 	args := []any{q.Run}
-	if q.Own != nil {
+	if q.OwnSignatures != nil {
 		where += ` and f.signature_id in (select s.id from signatures s where s.text = any($2) and s.project_id = (select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1))`
-		args = append(args, q.Own)
+		args = append(args, q.OwnSignatures)
 	}
 	if total, err = db.Value[int](ctx, db.Q(v), `select count(*) from findings f where `+where, args...); err != nil {
 		return nil, 0, db.Wrap("count findings", err)

@@ -42,7 +42,7 @@ func findingsOf(r *analysis.Report) []*analysis.Finding {
 // bareFinding is what the first site tells of its signature.
 func bareFinding(r *analysis.Report, s *analysis.Site) *analysis.Finding {
 	f := &analysis.Finding{Signature: s.Signature, Kind: s.Kind, Verdict: s.Verdict, Blame: s.Blame}
-	if b := r.Stacks.Blamed(s.Stack); b != nil {
+	if b := r.Stacks.BlamedFrame(s.Stack); b != nil {
 		f.Title = b.Name()
 	}
 	return f
@@ -108,10 +108,10 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFi
 				row[16] = f.Stayed[:]
 			}
 			if f.Risk != nil {
-				row[18], row[19], row[20] = f.Risk.Probability, f.Risk.Bytes, f.Risk.Score
+				row[18], row[19], row[20] = f.Risk.Probability, f.Risk.MostBytes, f.Risk.Score
 			}
 			if f.Growth != nil {
-				growth := f.BeforeExit() // a leak does not end with its process
+				growth := f.GrowthBeforeExit() // a leak does not end with its process
 				row[7], row[8] = growth.Count, growth.Bytes
 			}
 			if f.Lifetimes != nil {

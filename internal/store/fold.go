@@ -112,7 +112,7 @@ func (c *resultEffects) foldOne(ctx context.Context, l leaks.ReplacedSignature) 
 		}
 		if joined {
 			return append(changed, l.ID, to.ID),
-				audit.Signature(ctx, c.tx, l.ID, "", "alias", map[string]any{}, map[string]any{"into": to.Text, "run": c.run})
+				audit.RecordSignatureChange(ctx, c.tx, l.ID, "", "alias", map[string]any{}, map[string]any{"into": to.Text, "run": c.run})
 		}
 	}
 	return changed, nil

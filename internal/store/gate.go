@@ -13,7 +13,7 @@ import (
 
 // A GateQuestion is what a call asks of a gate beside what the policy says.
 type GateQuestion struct {
-	Baseline string              // the build to compare with; "" leaves the choice to leaks.Baseline
+	Baseline string              // the build to compare with; "" leaves the choice to leaks.ChooseBaseline
 	FailOn   []leaks.FailOn      // nil for nothing more
 	Matters  *analysis.Threshold // from which a leak matters, at most what the policy says; nil for nothing more
 }
@@ -30,13 +30,13 @@ func (v View) FindVerdict(ctx context.Context, run *Run, q GateQuestion) (leaks.
 		return leaks.RunVerdict{}, err
 	}
 	verdict := leaks.Judge(result, c)
-	verdict.Policy, verdict.FailOn = file.Version, file.Policies.For(run.Scenario).Tightened(file.Version, q.FailOn)
+	verdict.Policy, verdict.FailOn = file.Version, file.Policies.For(run.Scenario).TightenedFailOn(file.Version, q.FailOn)
 	return verdict, nil
 }
 
 // gateCase reads the facts about a run and the case that its gate decides on, which is nil where the run is not judged.
 func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *PolicyFile) (*leaks.RunResult,
-	*leaks.Case, error) {
+	*leaks.GateCase, error) {
 	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status),
 		Sentence: run.Sentence, Error: run.Error}
 	if !result.IsJudged() {
@@ -46,7 +46,7 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 		}
 		return result, nil, err
 	}
-	c := &leaks.Case{Asked: q.FailOn, AskedMatters: q.Matters, Named: q.Baseline != ""}
+	c := &leaks.GateCase{Asked: q.FailOn, AskedMatters: q.Matters, BaselineNamed: q.Baseline != ""}
 	var err error
 	if result.Next, err = v.next(ctx, run.ID); err != nil {
 		return nil, nil, err
@@ -70,8 +70,8 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 }
 
 // underPolicy applies policies to a case, and reads the further facts that they need.
-func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *PolicyFile) (err error) {
-	c.Version, c.Matters = file.Version, file.Policies.Matters(run.Scenario)
+func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.GateCase, file *PolicyFile) (err error) {
+	c.Version, c.Matters = file.Version, file.Policies.RequestedThreshold(run.Scenario)
 	if c.Policy, err = v.rooted(ctx, run.Project, file.Policies.For(run.Scenario)); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *Po
 		}
 	}
 	if c.Policy.Noise != nil {
-		c.Past, err = v.past(ctx, run, c)
+		c.FoundInPastRuns, err = v.past(ctx, run, c)
 	}
 	return err
 }
@@ -98,7 +98,7 @@ func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *Po
 func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*leaks.Policy, error) {
 	names := []string{p.Canary}
 	for i := range p.Budgets {
-		if p.Budgets[i].Of == leaks.BudgetSignature {
+		if p.Budgets[i].Scope == leaks.BudgetSignature {
 			names = append(names, p.Budgets[i].Name)
 		}
 	}
@@ -116,7 +116,7 @@ func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*lea
 			now.Canary = r.Name
 		}
 		for i := range now.Budgets {
-			if b := &now.Budgets[i]; b.Of == leaks.BudgetSignature && b.Name == r.Former {
+			if b := &now.Budgets[i]; b.Scope == leaks.BudgetSignature && b.Name == r.Former {
 				b.Name = r.Name
 			}
 		}
@@ -125,7 +125,7 @@ func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*lea
 }
 
 // readRelease reads the release that drift is compared with, where there is one.
-func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
+func (v View) readRelease(ctx context.Context, run *Run, c *leaks.GateCase) error {
 	heads, err := candidates(ctx, db.Q(v), run.Project, run.Scenario, `b.name = $3`, run.Build)
 	if err != nil || len(heads) == 0 {
 		return db.Wrap("release", err)
@@ -134,7 +134,7 @@ func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 	if err != nil {
 		return db.Wrap("release", err)
 	}
-	if name := leaks.NewestRelease(heads[0].Candidate, bare(list)); name != "" {
+	if name := leaks.NewestReleaseBefore(heads[0].BaselineCandidate, bare(list)); name != "" {
 		c.Release, err = v.FindBuildResult(ctx, run.Project, run.Scenario, name)
 	}
 	return err
@@ -145,7 +145,7 @@ const pastRuns = 4
 
 // past reads whether the last runs of the scenario, on the branch of the run, found the leaks of a case. Runs are
 // ordered by build and name, and not by when they came.
-func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]bool, error) {
+func (v View) past(ctx context.Context, run *Run, c *leaks.GateCase) (map[string][]bool, error) {
 	var signatures []string
 	for i := range c.Head.Findings {
 		if f := &c.Head.Findings[i]; f.Class.IsSuspect() {
@@ -181,7 +181,7 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]b
 		list[i] = leaks.PastFinding{Signature: r.Text, Order: r.At, Class: analysis.Class(r.Class), Certain: r.Certain,
 			Status: analysis.Status(r.Status), Absent: r.Absent}
 	}
-	return leaks.PastOf(list), nil
+	return leaks.FoundInPastRuns(list), nil
 }
 
 // next is the evidence that would decide a run, as its report has it; nil where that is decided, or of before there was

@@ -190,7 +190,7 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 				l.run(u.place, u.report)
 				if !marked && i >= try && l.exists("A") { // the team's word comes at any time
 					build := "0"
-					l.change("A", leaks.Change{Fixed: &build, Version: -1})
+					l.change("A", leaks.TriageChange{Fixed: &build, Version: -1})
 					marked = true
 				}
 			}

@@ -164,7 +164,7 @@ func (l *lab) signature(text string) store.Signature {
 	return must[store.Signature](l)(l.now().FindSignature(l.Context(), "demo", text))
 }
 
-func (l *lab) change(signature string, c leaks.Change) leaks.Triage {
+func (l *lab) change(signature string, c leaks.TriageChange) leaks.Triage {
 	l.Helper()
 	if c.Actor == "" {
 		c.Actor = "ann"

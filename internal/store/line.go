@@ -27,7 +27,7 @@ func (v View) FindMissingBranches(ctx context.Context, project string) (string, 
 		select b.name, b.branch from builds b join projects p on p.id = b.project_id
 		where p.name = $1 and exists (select from builds o where o.project_id = p.id and o.branch = '')
 		order by b.place, b.id`, project)
-	return leaks.WarnMissingBranches(builds), db.Wrap("branches", err)
+	return leaks.MissingBranchesText(builds), db.Wrap("branches", err)
 }
 
 // projectOfRun finds the project that a run is of.

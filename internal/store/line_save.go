@@ -24,8 +24,9 @@ func saveLines(batch *pgx.Batch, subjects []subject) error {
 			}
 			batch.Queue(`insert into signature_lines (signature_id, branch, state, fork_id, first_bad_id, last_clean_id, clean_bound, after_id, since_id, found, told_id, last_bad_id, last_seen_id, fixed_in_id, regressed_id)
 				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-				subjects[i].id, c.Branch, string(c.State), fork, c.ID(c.FirstBad), c.ID(c.LastClean), bound, c.ID(c.After),
-				c.ID(c.Since), c.Found, c.ID(c.FailedIn), c.ID(c.LastBad), c.ID(c.LastSeen), c.ID(c.FixedIn), c.ID(c.RegressedIn))
+				subjects[i].id, c.Branch, string(c.State), fork, c.IDAt(c.FirstBad), c.IDAt(c.LastClean), bound, c.IDAt(c.After),
+				c.IDAt(c.Since), c.Found, c.IDAt(c.FailedIn), c.IDAt(c.LastBad), c.IDAt(c.LastSeen),
+				c.IDAt(c.FixedIn), c.IDAt(c.RegressedIn))
 		}
 	}
 	return nil

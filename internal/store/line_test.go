@@ -136,7 +136,7 @@ func TestToldUntilOwned(t *testing.T) {
 	l.runOn("b2 main", shows(stable))
 	expect("b3", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
 	expect("b4", leak, leaks.GateFailed, "1 new leak", "main ongoing b2..b3 told b3")
-	l.change("A", leaks.Change{Version: -1, Assignee: new("ann")})
+	l.change("A", leaks.TriageChange{Version: -1, Assignee: new("ann")})
 	expect("b5", leak, leaks.GatePassed, "no leak is new; 1 reported before", "main ongoing b2..b3 told b3")
 	expect("b6", stable, leaks.GatePassed, "no site leaks", "main fixed b2..b3 told b3 fixed b6")
 	expect("b7", leak, leaks.GateFailed, "1 new leak", "main regressed b6..b7 told b7 fixed b6")
@@ -144,7 +144,7 @@ func TestToldUntilOwned(t *testing.T) {
 	if d := l.ask("b7"); d.Gate != leaks.GateFailed {
 		t.Errorf("the run of b7 that failed: %s because %q", d.Gate, d.Why)
 	}
-	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("A", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	expect("b8", leak, leaks.GatePassed, "every leak is known", "main known b6..b7 told b7 fixed b6")
 	if n := l.text(`select count(*) from failures`); n != "3" { // of b3, b4 and the first run of b7
 		t.Errorf("%s failures are stored", n)
@@ -177,7 +177,7 @@ func TestRenamedFunctionKeepsItsLeak(t *testing.T) {
 	l.runOn("b1 main", shows(stable))
 	l.runOn("b2 main", named("A"))
 	l.ask("b2")
-	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("A", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	l.runOn("b3 main", named("A2"))
 	if s := l.signature("A2"); s.Text != "A" || s.State != leaks.StateKnown {
 		t.Errorf("%s is %s", s.Text, s.State)
@@ -236,7 +236,7 @@ func TestLeakThatMayBeRenamed(t *testing.T) {
 	}
 	l.runOn("b1 main", shows(stable))
 	l.runOn("b2 main", named("A", 500))
-	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("A", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	l.runOn("b3 main", named("A2", 50000))
 	d := l.ask("b3")
 	want := "malloc | app!FA2 leaks: appeared between builds b2 and b3; it may be malloc | app!FA, which is gone, under a new name: merge them if so"

@@ -16,7 +16,7 @@ import (
 // riskyReport is a report on a day, of findings and what each of them could leak in it.
 func riskyReport(risks map[string]analysis.Risk, findings ...finding) *analysis.Report {
 	r := leaksReport(findings...)
-	r.Watch = &analysis.Observation{Weighed: true, Hours: 24}
+	r.Observation = &analysis.Observation{Weighed: true, Hours: 24}
 	for i := range r.Findings {
 		if risk, ok := risks[r.Findings[i].Signature]; ok {
 			r.Findings[i].Risk = &risk
@@ -31,13 +31,13 @@ const mb = 1 << 20
 // may tighten it.
 func TestWhatMattersIsThePolicys(t *testing.T) {
 	l := newLab(t)
-	run := l.run("1/soak", riskyReport(map[string]analysis.Risk{"A": {Probability: 0.6, Bytes: mb, Score: 0.6}},
+	run := l.run("1/soak", riskyReport(map[string]analysis.Risk{"A": {Probability: 0.6, MostBytes: mb, Score: 0.6}},
 		finding{signature: "A", class: grows}))
 	const passed, open = leaks.GatePassed, leaks.GateInconclusive
 	for _, test := range []struct {
 		policies, call string
 		gate           leaks.Gate
-		source         analysis.MattersSource
+		source         analysis.ThresholdSource
 		says           string
 	}{
 		{"", "", passed, "default", "10.0 MB per day (the default)"},
@@ -54,7 +54,7 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 			must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo", store.PolicyChange{
 				Policies: must[leaks.Policies](t)(leaks.ParsePolicies([]byte(test.policies))), Author: "ann", Version: -1}))
 		}
-		q := store.GateQuestion{Matters: must[*analysis.Threshold](t)(leaks.ParseMatters(test.call))}
+		q := store.GateQuestion{Matters: must[*analysis.Threshold](t)(leaks.ParseAskedThreshold(test.call))}
 		view := l.now()
 		r := must[store.Run](t)(view.FindRun(t.Context(), run))
 		v := must[leaks.RunVerdict](t)(view.FindVerdict(t.Context(), &r, q))
@@ -65,7 +65,7 @@ func TestWhatMattersIsThePolicys(t *testing.T) {
 		}
 	}
 	// The analysis weighs by the policy as well.
-	in := must[store.Input](t)(l.now().FindInput(t.Context(), run))
+	in := must[store.AnalysisInput](t)(l.now().FindAnalysisInput(t.Context(), run))
 	if in.Matters == nil || in.Matters.Growth != (analysis.Growth{Bytes: 1023 << 10, Unit: "day"}) {
 		t.Errorf("%+v", in.Matters)
 	}
@@ -93,7 +93,7 @@ func TestWhatMatteredBefore(t *testing.T) {
 
 // What no list shows is expected to leak as well, unless it is known.
 func TestOthersAreWeighed(t *testing.T) {
-	risks := map[string]analysis.Risk{"A": {Probability: 0.4, Bytes: 20 * mb, Score: 0.4}, "B": {Probability: 0.1, Bytes: 25 * mb, Score: 0.4}}
+	risks := map[string]analysis.Risk{"A": {Probability: 0.4, MostBytes: 20 * mb, Score: 0.4}, "B": {Probability: 0.1, MostBytes: 25 * mb, Score: 0.4}}
 	l := newLab(t)
 	l.run("1", riskyReport(risks, finding{signature: "A", class: grows}, finding{signature: "B", class: stable}))
 	if v := l.gateOf("1"); v.Gate != leaks.GateInconclusive || v.Decision.Matters.Expected.Bytes != 10.5*mb {
@@ -108,7 +108,7 @@ func TestOthersAreWeighed(t *testing.T) {
 // What a call asks to matter is a question of its own: its answers stand beside those by the policy.
 func TestDecisionsOfCallsThatTighten(t *testing.T) {
 	l := newLab(t)
-	run := l.run("1", riskyReport(map[string]analysis.Risk{"A": {Probability: 0.6, Bytes: mb, Score: 0.6}},
+	run := l.run("1", riskyReport(map[string]analysis.Risk{"A": {Probability: 0.6, MostBytes: mb, Score: 0.6}},
 		finding{signature: "A", class: grows}))
 	q := store.GateQuestion{Matters: &analysis.Threshold{Growth: analysis.Growth{Bytes: 1000, Unit: "day"}}}
 	view := l.now()
@@ -145,7 +145,7 @@ func TestSettleTimeAnalysesAgain(t *testing.T) {
 	} {
 		must[store.PolicyFile](t)(l.CreatePolicy(t.Context(), "demo", store.PolicyChange{
 			Policies: must[leaks.Policies](t)(leaks.ParsePolicies([]byte(test.policies))), Author: "ann", Version: -1}))
-		in := must[store.Input](t)(l.now().FindInput(t.Context(), soak))
+		in := must[store.AnalysisInput](t)(l.now().FindAnalysisInput(t.Context(), soak))
 		rows, err := l.conn.Query(t.Context(), `delete from jobs where kind = 'analyse' and state = 'queued' returning run_id`)
 		if err != nil {
 			t.Fatal(err)

@@ -11,8 +11,8 @@ func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
 		finding{signature: "C", class: leak}))
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "of A"}})
-	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "of C"}}) // as many changes as B has after the merge
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "of A"}})
+	l.change("C", leaks.TriageChange{Known: &leaks.Toleration{Reason: "of C"}}) // as many changes as B has after the merge
 	for _, pair := range [][2]string{{"A", "B"}, {"B", "C"}} {
 		if err := l.MergeSignature(t.Context(), "demo", pair[0], pair[1], "ann"); err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func TestOpenByModule(t *testing.T) {
 		finding{signature: "C", class: grows, bytes: 9},
 		finding{signature: "D", class: leak, bytes: 4}, finding{signature: "E", class: leak, bytes: 3},
 		finding{signature: "F", class: stable}))
-	l.change("B", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("B", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	rows := must[[]leaks.ModuleRow](t)(l.now().ListLeakingModules(t.Context(), "demo"))
 	var got []string
 	for _, r := range rows {

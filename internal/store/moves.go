@@ -29,7 +29,7 @@ func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (
 			return nil, err
 		}
 		parted = append(parted, id, other)
-		if err := audit.Signature(ctx, c.tx, id, "", "split", map[string]any{}, map[string]any{"run": c.run}); err != nil {
+		if err := audit.RecordSignatureChange(ctx, c.tx, id, "", "split", map[string]any{}, map[string]any{"run": c.run}); err != nil {
 			return nil, err
 		}
 	}
@@ -41,9 +41,9 @@ func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (
 // more parts of the others. It returns all signatures whose history changed by it.
 func (c *resultEffects) move(ctx context.Context, old *oldSites, named *internedFindings,
 	sites []analysis.Site) ([]int64, error) {
-	after := make([]leaks.Site[siteKey], len(sites))
+	after := make([]leaks.SiteSignature[siteKey], len(sites))
 	for i := range sites {
-		after[i] = leaks.Site[siteKey]{Key: siteKey{sites[i].StackKey, sites[i].Kind},
+		after[i] = leaks.SiteSignature[siteKey]{Key: siteKey{sites[i].StackKey, sites[i].Kind},
 			Signature: named.ids[sites[i].Signature]}
 	}
 	weights := leaks.WeighMoves(old.sites, after)

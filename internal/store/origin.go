@@ -9,7 +9,7 @@ import (
 )
 
 // origins reads since when the findings of a case are there, on the line and in the scenario of its run.
-func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
+func (v View) origins(ctx context.Context, run *Run, c *leaks.GateCase) error {
 	type place struct {
 		ProjectID, BuildID, ScenarioID int64
 		Suffices                       bool
@@ -24,9 +24,9 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 		return db.Wrap("histories", err)
 	}
 	line := h.lines.OfBuild(at.BuildID)
-	head := line.At(at.BuildID)
+	head := line.IndexOf(at.BuildID)
 	first, ran := h.firstOn(line)[at.ScenarioID]
-	c.Suffices, c.First, c.Origins = at.Suffices, !ran || first >= head, map[string]leaks.Origin{}
+	c.Suffices, c.FirstBuild, c.Origins = at.Suffices, !ran || first >= head, map[string]leaks.Origin{}
 	var texts []string
 	for i := range c.Head.Findings {
 		if f := &c.Head.Findings[i]; f.Class.IsSuspect() {
@@ -53,13 +53,13 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.Case) error {
 	for i := range rows {
 		s := subjects[rows[i].ID]
 		s.runs = slices.DeleteFunc(s.runs, func(r leaks.RunSighting) bool { // what newer builds show is not known to this one
-			build := line.At(r.Build)
+			build := line.IndexOf(r.Build)
 			return build < 0 || build > head
 		})
 		past := leaks.PastLine{BuildLine: line, Head: head, Scenario: at.ScenarioID,
 			Sightings: leaks.SightingsOn(line, s.runs, leaks.SlowestRatesOf(s.runs)), Marks: h.marksOn(line, s),
 			FailedHere: slices.ContainsFunc(s.failed, func(f failedRun) bool { return f.build == at.BuildID && f.run < run.ID }),
-			Owner:      s.word.Assignee, Name: h.lines.Name}
+			Owner:      s.word.Assignee, Name: h.lines.BuildName}
 		c.Origins[rows[i].Text] = past.Origin()
 	}
 	return v.gone(ctx, c, at.ProjectID, at.ScenarioID, line.UpTo(at.BuildID))

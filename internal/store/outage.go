@@ -20,7 +20,7 @@ func IsUnavailable(err error) bool {
 	switch {
 	case errors.As(err, &refused):
 		// 08: connection, 53: resources, 57P: shutdown, 25006: read-only (PostgreSQL, appendix A)
-		return strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "53") && !IsFull(err) ||
+		return strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "53") && !IsDiskFull(err) ||
 			strings.HasPrefix(refused.Code, "57P") || refused.Code == "25006"
 	case errors.As(err, &connect), errors.As(err, &network), pgconn.Timeout(err):
 		return true
@@ -31,8 +31,8 @@ func IsUnavailable(err error) bool {
 		strings.Contains(err.Error(), "conn closed")
 }
 
-// IsFull reports whether the database's disk is full.
-func IsFull(err error) bool {
+// IsDiskFull reports whether the database's disk is full.
+func IsDiskFull(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "53100"
 }

@@ -33,8 +33,8 @@ func TestIsUnavailable(t *testing.T) {
 		{errors.New("conn closed"), true, false}, {ErrNotFound, false, false}, {errors.New("else"), false, false},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("%w, once more", test.err)} {
-			if IsUnavailable(err) != test.away || IsFull(err) != test.full {
-				t.Errorf("%T %v: away %t, full %t", test.err, err, IsUnavailable(err), IsFull(err))
+			if IsUnavailable(err) != test.away || IsDiskFull(err) != test.full {
+				t.Errorf("%T %v: away %t, full %t", test.err, err, IsUnavailable(err), IsDiskFull(err))
 			}
 		}
 	}

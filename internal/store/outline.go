@@ -44,7 +44,7 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 			continue
 		}
 		changed = append(changed, list[i].ID, into.Root)
-		if err := audit.Signature(ctx, c.tx, list[i].ID, "", "outline", map[string]any{},
+		if err := audit.RecordSignatureChange(ctx, c.tx, list[i].ID, "", "outline", map[string]any{},
 			map[string]any{"into": into.Text, "run": c.run}); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,8 @@ func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed [
 		return nil, err
 	}
 	return []int64{n.ID, root},
-		audit.Signature(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
+		audit.RecordSignatureChange(ctx, c.tx, n.ID, "", "outline",
+			map[string]any{"into": from}, map[string]any{"run": c.run})
 }
 
 // turn makes a leak part of the signature that was part of it as its outline, because no evidence with inlined calls

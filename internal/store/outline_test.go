@@ -70,7 +70,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 				func() {
 					l.run("1", one("A"))
 					assignee := "bob"
-					l.change("A", leaks.Change{Assignee: &assignee, Known: &leaks.Toleration{Reason: "vendor"}})
+					l.change("A", leaks.TriageChange{Assignee: &assignee, Known: &leaks.Toleration{Reason: "vendor"}})
 					must[store.Comment](t)(l.CreateComment(t.Context(), "demo", "A", "ann", "seen in the text"))
 				},
 				func() {
@@ -152,9 +152,9 @@ func TestOutlineSurvivesReanalysis(t *testing.T) {
 func TestOutlineOutlivesInlinedCalls(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))
-	l.change("A", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "at first"}})
+	l.change("A", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "at first"}})
 	l.run("2", one("F<A"))
-	l.change("F", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "after all"}})
+	l.change("F", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "after all"}})
 	l.run("2", outlined(finding{signature: "A", stack: "F", class: leak, bytes: 7}))
 	l.want("lost", "A=F")
 	if s := l.signature("F"); s.Known == nil || s.Known.Reason != "after all" || s.FirstBad != "1" || s.LastBad != "2" {

@@ -130,7 +130,7 @@ func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyC
 		if err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present},
+		return audit.RecordProjectChange(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present},
 			map[string]any{"version": saved.Version, "note": saved.Note})
 	})
 	if err != nil {

@@ -197,7 +197,7 @@ func TestPolicyOfAMergedSignature(t *testing.T) {
 		t.Errorf("budget: %s", v.Why)
 	}
 	l.policy(`{"canary":"A"}`)
-	if v := l.gateOf("1"); v.Decision.Canary != leaks.Proven {
+	if v := l.gateOf("1"); v.Decision.Canary != leaks.CanaryProven {
 		t.Errorf("canary: %s", v.Why)
 	}
 }
@@ -269,7 +269,7 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "B", class: leak, bytes: 7}))
 	l.run("2", leaksReport(finding{signature: "B", class: leak, bytes: 7}))
 	l.run("3", leaksReport(finding{signature: "B", class: stable}))
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
 	trial := must[*leaks.RuleTrial](t)(l.now().FindRuleTrial(t.Context(), "demo"))
 	preview := func(text string) *leaks.RulesPreview {
 		return must[*leaks.RulesPreview](t)(trial.Preview(t.Context(), must[*blame.Rules](t)(blame.ParseRules(text))))

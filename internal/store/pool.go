@@ -33,7 +33,7 @@ func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 	var runs leaks.PoolRuns
 	for i := range list {
 		r := &list[i]
-		if at := line.At(r.BuildID); at >= 0 {
+		if at := line.IndexOf(r.BuildID); at >= 0 {
 			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Rank: leaks.LineRank(at),
 				PartLengths: partLengthsOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places})
 		}
@@ -68,13 +68,13 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 	}
 	var changed []int64
 	for _, line := range lines.All() {
-		build := line.At(at.BuildID)
+		build := line.IndexOf(at.BuildID)
 		if build < 0 {
 			continue
 		}
 		runs := along(line, list)
-		from, to := runs.JudgedAnew(leaks.LineRank(build))
-		first, _ := runs.JudgedTogether(leaks.LineRank(build))
+		from, to := runs.RangeToJudgeAnew(leaks.LineRank(build))
+		first, _ := runs.RangeJudgedTogether(leaks.LineRank(build))
 		here, err := poolLine(ctx, tx, line, runs[first:to], runs[from:to], nil)
 		if err != nil {
 			return nil, err
@@ -162,7 +162,7 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	list, err := db.Values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
 		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= $3))
-			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastPoolOdds)
+			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastPoolLogOdds)
 	if err != nil {
 		return nil, err
 	}
@@ -232,10 +232,10 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 		for n < len(rows) && rows[n].RootID == root {
 			n++
 		}
-		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.RunRating, len(p.runs)), Absent: absent[root],
-			Fixed: fixed[root], Judge: score.Pool}
+		pool := leaks.Pool{Runs: p.runs, RatingByRun: make([]*leaks.RunRating, len(p.runs)), Absent: absent[root],
+			FixedRank: fixed[root], Judge: score.JudgeTogether}
 		for i := range rows[:n] {
-			here := &pool.Shown[at[rows[i].RunID]]
+			here := &pool.RatingByRun[at[rows[i].RunID]]
 			if *here == nil {
 				*here = rows[i].alone()
 			} else {
@@ -244,7 +244,7 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 		}
 		for i := range rows[:n] {
 			if r := &rows[i]; p.judged[r.RunID] {
-				judged, pooled := pool.Of(at[r.RunID], r.alone())
+				judged, pooled := pool.Rate(at[r.RunID], r.alone())
 				changes.take(r, judged, pooled)
 			}
 		}
@@ -279,7 +279,7 @@ func (p *poolers) fixes(ctx context.Context, roots []int64) (map[int64]leaks.Bui
 		select s.id, s.fixed_id from signatures s where s.id = any($1) and s.mark = $2 and s.fixed_id is not null`, roots, leaks.MarkFixed)
 	fixed := make(map[int64]leaks.BuildRank, len(rows))
 	for _, r := range rows {
-		if at := p.line.At(r.FixedID); at >= 0 {
+		if at := p.line.IndexOf(r.FixedID); at >= 0 {
 			fixed[r.ID] = leaks.LineRank(at)
 		}
 	}

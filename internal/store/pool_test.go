@@ -21,7 +21,7 @@ import (
 func withPools(t testing.TB) {
 	t.Helper()
 	sure := &score.Evidence{LogOdds: 4}
-	if p, ok := score.Pool([]*score.Evidence{sure, sure}); !ok || !p.Certain {
+	if p, ok := score.JudgeTogether([]*score.Evidence{sure, sure}); !ok || !p.Certain {
 		t.Skip("package score has no table of poolings")
 	}
 }
@@ -67,7 +67,7 @@ func TestRunsAddUp(t *testing.T) {
 	}
 	l.run("2", leaksReport(judged(grows, 4), other))
 	l.run("3", leaksReport(judged(grows, 4), other))
-	want, _ := score.Pool([]*score.Evidence{{LogOdds: 4}, {LogOdds: 4}, {LogOdds: 4}})
+	want, _ := score.JudgeTogether([]*score.Evidence{{LogOdds: 4}, {LogOdds: 4}, {LogOdds: 4}})
 	f := l.found("3", "A")
 	if f.Class != leak || !f.Certain || f.Score == nil || *f.Score != want.Score || f.Alone == nil ||
 		f.Alone.Class != grows || f.Pooled == nil || f.Pooled.PooledResult != want {
@@ -175,11 +175,11 @@ func TestPoolsEndAtAFix(t *testing.T) {
 	if got := builds("5"); got != "[4 5]" {
 		t.Errorf("behind a build that shows nothing: %s", got)
 	}
-	l.change("A", leaks.Change{Fixed: new("5")})
+	l.change("A", leaks.TriageChange{Fixed: new("5")})
 	if got := builds("5"); got != "" {
 		t.Errorf("with the fix: %s", got)
 	}
-	l.change("A", leaks.Change{Reopen: true, Version: -1})
+	l.change("A", leaks.TriageChange{Reopen: true, Version: -1})
 	if got := builds("5"); got != "[4 5]" {
 		t.Errorf("reopened: %s", got)
 	}

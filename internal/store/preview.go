@@ -18,7 +18,7 @@ func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTri
 	if err != nil {
 		return nil, err
 	}
-	t := &leaks.RuleTrial{Present: present.Text, Runs: map[int64]*leaks.RuleContext{}}
+	t := &leaks.RuleTrial{PresentRules: present.Text, Runs: map[int64]*leaks.RuleContext{}}
 	if t.Stacks, err = v.ListRuleStacks(ctx, project, previewStacks); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTri
 		if err != nil {
 			return nil, err
 		}
-		t.Runs[run] = leaks.NewRunModules(head, own)
+		t.Runs[run] = leaks.NewRuleContext(head, own)
 	}
 	tolerated, err := db.Values[string](ctx, db.Q(v), `
 		select own.text from signatures own join signatures s on s.id = own.root_id join projects p on p.id = s.project_id
@@ -68,12 +68,12 @@ func (v View) PreviewPolicy(ctx context.Context, project string, policies leaks.
 	then := make([]leaks.PastCase, len(cases))
 	for i := range cases {
 		then[i] = cases[i]
-		then[i].Case = new(*cases[i].Case)
+		then[i].GateCase = new(*cases[i].GateCase)
 		run, err := v.FindRun(ctx, cases[i].Run)
 		if err != nil {
 			return nil, err
 		}
-		if err := v.underPolicy(ctx, &run, then[i].Case,
+		if err := v.underPolicy(ctx, &run, then[i].GateCase,
 			&PolicyFile{Version: file.Version + 1, Policies: policies}); err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (v View) casesOf(ctx context.Context, runs []Run, file *PolicyFile) ([]leak
 			return nil, err
 		}
 		if c != nil {
-			list = append(list, leaks.PastCase{Run: r.ID, Build: r.Build, Scenario: r.Scenario, Name: r.Name, Case: c})
+			list = append(list, leaks.PastCase{Run: r.ID, Build: r.Build, Scenario: r.Scenario, Name: r.Name, GateCase: c})
 		}
 	}
 	return list, nil

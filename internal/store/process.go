@@ -63,7 +63,7 @@ func beganIn(t *capture.Trace) *int64 {
 	return &t.Began
 }
 
-// seenIn lists the processes of a run's captures, in the order of FindInput.
+// seenIn lists the processes of a run's captures, in the order of FindAnalysisInput.
 func seenIn(ctx context.Context, q db.Querier, run int64) ([]analysis.CaptureProcess, error) {
 	return db.All[analysis.CaptureProcess](ctx, q, `
 		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence, c.table_key <> '' as trace, coalesce(c.began_ns, $2) as began, c.held_bytes as held

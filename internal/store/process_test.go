@@ -20,7 +20,7 @@ func tracedOf(name string, pid uint32, sites int, began int64) store.StoredCaptu
 		c.Trace.Began = began
 	}
 	return store.StoredCapture{Capture: c, Artifact: fmt.Sprintf("%s-%d-%d", name, pid, began),
-		Table: store.Table{Key: "table"}}
+		Table: store.AllocationTable{Key: "table"}}
 }
 
 func choices(t testing.TB, s *store.Store, run int64, limit int) string {

@@ -59,7 +59,7 @@ func (s *Store) CreateProject(ctx context.Context, name string, user int64, by s
 				return err
 			}
 		}
-		return audit.Project(ctx, tx, id, by, "project", map[string]any{}, map[string]any{"name": name})
+		return audit.RecordProjectChange(ctx, tx, id, by, "project", map[string]any{}, map[string]any{"name": name})
 	})
 }
 
@@ -90,7 +90,8 @@ func renameProject(ctx context.Context, tx pgx.Tx, project, to, by string) error
 		`update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
 		return err
 	}
-	return audit.Project(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})
+	return audit.RecordProjectChange(ctx, tx, id, by, "project",
+		map[string]any{"name": project}, map[string]any{"name": to})
 }
 
 // FindProjectID is the number of a project, or ErrNotFound.

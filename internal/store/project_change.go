@@ -57,7 +57,7 @@ func setDefaultBranch(ctx context.Context, tx pgx.Tx, project int64, branch, by 
 	if _, err := tx.Exec(ctx, `update projects set default_branch = $2 where id = $1`, project, branch); err != nil {
 		return err
 	}
-	if err := audit.Project(ctx, tx, project, by, "default-branch", map[string]any{"default_branch": former},
+	if err := audit.RecordProjectChange(ctx, tx, project, by, "default-branch", map[string]any{"default_branch": former},
 		map[string]any{"default_branch": branch}); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestComments(t *testing.T) {
 	if got := read("A"); got != "A ann: first; B ann: second; A ann: third; " {
 		t.Error(got)
 	}
-	for _, wrong := range [][2]string{{"A", " "}, {"A", strings.Repeat("x", leaks.MaxComment+1)}} {
+	for _, wrong := range [][2]string{{"A", " "}, {"A", strings.Repeat("x", leaks.MaxCommentChars+1)}} {
 		if _, err := l.CreateComment(ctx, "demo", wrong[0], "ann", wrong[1]); complaintOf(err) != "text" {
 			t.Errorf("%.10q: %v", wrong[1], err)
 		}
@@ -59,7 +59,7 @@ func TestChangeTriages(t *testing.T) {
 		return l.text(`select string_agg(text || coalesce('=' || nullif(assignee, ''), ''), ' ' order by text) from signatures`)
 	}
 	assign := func(name string, picks ...store.PickedSignature) error {
-		return l.UpdateTriages(t.Context(), "demo", picks, leaks.Change{Actor: "ann", Assignee: &name})
+		return l.UpdateTriages(t.Context(), "demo", picks, leaks.TriageChange{Actor: "ann", Assignee: &name})
 	}
 	if err := assign("bob", store.PickedSignature{Signature: "A", Version: -1}, store.PickedSignature{Signature: "B", Version: -1}); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestChangeTriages(t *testing.T) {
 	if got := assignees(); got != "A=bob B=bob C" {
 		t.Error(got)
 	}
-	version := must[leaks.Triage](t)(l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Assignee: new("eve"), Version: -1})).Version
+	version := must[leaks.Triage](t)(l.UpdateTriage(t.Context(), "demo", "A", leaks.TriageChange{Actor: "ann", Assignee: new("eve"), Version: -1})).Version
 	for what, picks := range map[string][]store.PickedSignature{
 		"an old version": {{Signature: "C", Version: -1}, {Signature: "A", Version: version - 1}},
 		"an unknown one": {{Signature: "C", Version: -1}, {Signature: "D", Version: -1}},
@@ -129,10 +129,10 @@ func TestProjectsOwnFacts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := must[leaks.SourceLinks](t)(l.now().FindSourceLinks(ctx, "one")); got.Files() != links.Files() || got.Commits() != links.Commits() {
+	if got := must[leaks.SourceLinks](t)(l.now().FindSourceLinks(ctx, "one")); got.FilesText() != links.FilesText() || got.CommitTemplate() != links.CommitTemplate() {
 		t.Errorf("%+v", got)
 	}
-	if got := must[leaks.SourceLinks](t)(l.now().FindSourceLinks(ctx, "two")); got.Files() != "" || got.Commits() != "" {
+	if got := must[leaks.SourceLinks](t)(l.now().FindSourceLinks(ctx, "two")); got.FilesText() != "" || got.CommitTemplate() != "" {
 		t.Errorf("%+v", got)
 	}
 	if n := l.text(`select count(*)::text from project_audit where action = 'source links'`); n != "1" {

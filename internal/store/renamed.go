@@ -43,7 +43,7 @@ func joinRenamed(ctx context.Context, tx pgx.Tx, run *Run, list []leaks.RenamedL
 			continue
 		}
 		changed = true
-		if err := audit.Signature(ctx, tx, to.Root, leaks.ActorRename, "merge", map[string]any{}, map[string]any{"into": r.From}); err != nil {
+		if err := audit.RecordSignatureChange(ctx, tx, to.Root, leaks.ActorRename, "merge", map[string]any{}, map[string]any{"into": r.From}); err != nil {
 			return changed, err
 		}
 		if err := followRoots(ctx, tx, from.Project, []int64{from.Root}, leaks.ActorRename); err != nil {
@@ -65,7 +65,7 @@ type goneLeak struct {
 // gone reads leaks with the callers of one that came in, whose last build on the line is older than the first that
 // shows the new one in any scenario. Where the callers ran in between and neither is shown, the leak went for another
 // reason.
-func (v View) gone(ctx context.Context, c *leaks.Case, project, scenario int64, builds []int64) error {
+func (v View) gone(ctx context.Context, c *leaks.GateCase, project, scenario int64, builds []int64) error {
 	shown := map[int64]map[string]bool{} // by run: what is gone; each run is read once
 	for _, f := range leaks.PossibleRenames(c) {
 		if len(f.Frames) < 2 {

@@ -21,9 +21,9 @@ import (
 // A Result is the report of a run and what it rests on.
 type Result struct {
 	Report   *analysis.Report
-	Key      string // blob of the whole report
-	Revision int64  // as FindInput gave it
-	Table    Table  // that the sites' rows are numbers of; zero where the report is of snapshots
+	Key      string          // blob of the whole report
+	Revision int64           // as FindAnalysisInput gave it
+	Table    AllocationTable // that the sites' rows are numbers of; zero where the report is of snapshots
 }
 
 // UpdateResult replaces a run's result and ends the job, in one transaction: with it go the signatures that its sites
@@ -32,7 +32,7 @@ type Result struct {
 func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the
 	// transaction.
-	result.Report.Identify()
+	result.Report.SetStackKeys()
 	var stacks []siteStacks
 	var named *internedFindings
 	var names []siteName
@@ -88,7 +88,7 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 }
 
 func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen compare.FrameCounts) error {
-	head := result.Report.Head()
+	head := result.Report.Summary()
 	var summary bytes.Buffer
 	if err := head.WriteJSON(&summary); err != nil {
 		return fmt.Errorf("store: summary: %w", err)
@@ -100,7 +100,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 			return fmt.Errorf("store: power: %w", err)
 		}
 	}
-	watch, err := jsonOrNull(result.Report.Watch, result.Report.Watch != nil)
+	watch, err := jsonOrNull(result.Report.Observation, result.Report.Observation != nil)
 	if err != nil {
 		return fmt.Errorf("store: watch: %w", err)
 	}
@@ -118,7 +118,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
 		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
-		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountHolding(result.Report.Findings),
+		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountHoldingFindings(result.Report.Findings),
 		watch)
 	return err
 }
@@ -177,10 +177,10 @@ func namesOf(r *analysis.Report) []siteName {
 	stacks := make([][]*[]int32, r.Stacks.Count()+1)
 	for i := range r.Sites {
 		site := &r.Sites[i]
-		for k := range 1 + len(site.Aliases) {
+		for k := range 1 + len(site.AliasStacks) {
 			stack := site.Stack
 			if k > 0 {
-				stack = site.Aliases[k-1]
+				stack = site.AliasStacks[k-1]
 			}
 			if stacks[stack] == nil {
 				stacks[stack] = listsOfStack(r.Stacks, stack, frames, list)
@@ -201,16 +201,16 @@ func namesOf(r *analysis.Report) []siteName {
 func listsOfStack(stacks *analysis.Stacks, stack analysis.StackRef, frames [][]*[]int32,
 	list func(name string) *[]int32) []*[]int32 {
 	lists := []*[]int32{}
-	for _, number := range stacks.Numbers(stack) {
+	for _, number := range stacks.FrameNumbers(stack) {
 		if frames[number] == nil {
 			frames[number] = []*[]int32{}
-			for _, name := range stacks.Frame(number).Names() {
+			for _, name := range stacks.Frame(number).SearchTexts() {
 				frames[number] = append(frames[number], list(name))
 			}
 		}
 		lists = append(lists, frames[number]...)
 	}
-	if blamed := stacks.Blamed(stack); blamed != nil {
+	if blamed := stacks.BlamedFrame(stack); blamed != nil {
 		lists = append(lists, list(blamed.Name()), list(blamed.FileLine()))
 	}
 	return lists
@@ -219,7 +219,7 @@ func listsOfStack(stacks *analysis.Stacks, stack analysis.StackRef, frames [][]*
 func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, signature *int64) []any {
 	s := &r.Sites[ordinal]
 	blame, place := "", ""
-	if f := r.Stacks.Blamed(s.Stack); f != nil {
+	if f := r.Stacks.BlamedFrame(s.Stack); f != nil {
 		blame, place = f.Name(), f.FileLine()
 	}
 	series := make([]int64, len(s.Series))
@@ -234,7 +234,7 @@ func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, sign
 		s.Outstanding.Count, s.Outstanding.Bytes,
 		growthCount, growthBytes, series, orEmpty(s.Flags), orEmpty(s.Traces), stacks.stack, stacks.aliases}
 	key := pgtype.UUID{Bytes: s.StackKey, Valid: s.StackKey != analysis.Key{}}
-	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.Rows), key, s.Score)
+	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.TableSites), key, s.Score)
 }
 
 // lifetimeColumns are what a trace tells of a site; nulls for snapshots.

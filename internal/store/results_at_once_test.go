@@ -54,7 +54,7 @@ func TestResultsAtOnce(t *testing.T) {
 		wait.Go(func() {
 			reason := fmt.Sprint("because of ", i)
 			_, errs[runs+i] = l.UpdateTriage(t.Context(), "demo", list[i].signature,
-				leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Toleration{Reason: reason}})
+				leaks.TriageChange{Actor: "ann", Version: -1, Known: &leaks.Toleration{Reason: reason}})
 		})
 	}
 	wait.Wait()

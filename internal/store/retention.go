@@ -11,8 +11,8 @@ import (
 
 // ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the
 // oldest first and at most limit of them, and returns how many and the digests that nothing else refers to, those of
-// before that were not dropped among them: pass each to DeleteExpired. What was read of the files, names, reports and
-// findings stay. A second call finds the next ones.
+// before that were not dropped among them: pass each to DeleteExpiredContent. What was read of the files, names,
+// reports and findings stay. A second call finds the next ones.
 func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string,
 	expired int, err error) {
 	err = db.Tx(ctx, s, "expire evidence", func(tx pgx.Tx) error {
@@ -37,10 +37,10 @@ func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, lim
 // unreferred holds for a digest d of which no file is wanted any more.
 const unreferred = `not exists (select from evidence e where e.sha256 = d and e.expired_at is null) and not exists (select from symbol_files f where f.sha256 = d)`
 
-// DeleteExpired calls drop, which deletes the content of a digest, unless something refers to it by now: the same file
-// may have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It reports
-// whether it called drop.
-func (s *Store) DeleteExpired(ctx context.Context, digest string, drop func() error) (dropped bool, err error) {
+// DeleteExpiredContent calls drop, which deletes the content of a digest, unless something refers to it by now: the
+// same file may have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It
+// reports whether it called drop.
+func (s *Store) DeleteExpiredContent(ctx context.Context, digest string, drop func() error) (dropped bool, err error) {
 	err = db.Tx(ctx, s, "drop expired evidence", func(tx pgx.Tx) error {
 		if err := lockDigest(ctx, tx, digest); err != nil {
 			return err

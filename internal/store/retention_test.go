@@ -59,18 +59,18 @@ func TestExpireEvidence(t *testing.T) {
 	// The file is uploaded again before it was deleted.
 	addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "2"}, "a.txt")
 	drop := func() error { t.Error("deleted what is wanted"); return nil }
-	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", drop); dropped || err != nil {
+	if dropped, err := l.DeleteExpiredContent(t.Context(), "a.txt-sha", drop); dropped || err != nil {
 		t.Errorf("%v %v", dropped, err)
 	}
 	if digests, n := l.expire(0); n != 1 || digests != "a.txt-sha" {
 		t.Errorf("%d, %q", n, digests)
 	}
 	failed := errors.New("the disk is gone")
-	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error { return failed }); dropped ||
+	if dropped, err := l.DeleteExpiredContent(t.Context(), "a.txt-sha", func() error { return failed }); dropped ||
 		!errors.Is(err, failed) {
 		t.Errorf("%v %v", dropped, err)
 	}
-	if dropped, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error { return nil }); !dropped || err != nil {
+	if dropped, err := l.DeleteExpiredContent(t.Context(), "a.txt-sha", func() error { return nil }); !dropped || err != nil {
 		t.Errorf("%v %v", dropped, err)
 	}
 	if digests, n := l.expire(0); n != 0 || digests != "" {
@@ -87,7 +87,7 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 	l.expire(0)
 	var wait sync.WaitGroup
 	deleted := false
-	_, err := l.DeleteExpired(t.Context(), "a.txt-sha", func() error {
+	_, err := l.DeleteExpiredContent(t.Context(), "a.txt-sha", func() error {
 		wait.Go(func() {
 			addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "9"}, "a.txt")
 			if !deleted {
@@ -175,7 +175,7 @@ func TestExpiredContentIsReferredTo(t *testing.T) {
 		t.Errorf("%d expired, to be dropped are %q", n, digests)
 	}
 	drop := func() error { t.Error("the content of a symbol file is deleted"); return nil }
-	if dropped, err := l.DeleteExpired(t.Context(), "app.pdb-sha", drop); dropped || err != nil {
+	if dropped, err := l.DeleteExpiredContent(t.Context(), "app.pdb-sha", drop); dropped || err != nil {
 		t.Errorf("%v, %v", dropped, err)
 	}
 	l.sql(`delete from symbol_files`)

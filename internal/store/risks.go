@@ -22,18 +22,18 @@ func (r *riskRow) risk() *analysis.Risk {
 	if r.LeakProbability == nil || r.LeakBytes == nil || r.LeakScore == nil {
 		return nil
 	}
-	return &analysis.Risk{Probability: *r.LeakProbability, Bytes: *r.LeakBytes, Score: *r.LeakScore}
+	return &analysis.Risk{Probability: *r.LeakProbability, MostBytes: *r.LeakBytes, Score: *r.LeakScore}
 }
 
 // risks reads what the evidence of a run watched, and what its findings could leak that a build's result does not list.
 // Findings that rules or the team know are left out: they are decided.
-func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
+func (v View) risks(ctx context.Context, run int64, c *leaks.GateCase) error {
 	watch, err := db.Value[[]byte](ctx, db.Q(v), `select watch from runs where id = $1`, run)
 	if err != nil || watch == nil {
 		return db.Wrap("watch of a run", err)
 	}
-	c.Watch = &analysis.Observation{}
-	if err := json.Unmarshal(watch, c.Watch); err != nil {
+	c.Observation = &analysis.Observation{}
+	if err := json.Unmarshal(watch, c.Observation); err != nil {
 		return fmt.Errorf("store: watch of run %d: %w", run, err)
 	}
 	rows, err := db.All[riskRow](ctx, db.Q(v), `
@@ -42,7 +42,7 @@ func (v View) risks(ctx context.Context, run int64, c *leaks.Case) error {
 		order by f.signature_id`, run)
 	for i := range rows {
 		if r := rows[i].risk(); r != nil {
-			c.Others = append(c.Others, *r)
+			c.OtherRisks = append(c.OtherRisks, *r)
 		}
 	}
 	return db.Wrap("risks of a run", err)

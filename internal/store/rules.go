@@ -109,7 +109,7 @@ func (s *Store) CreateRules(ctx context.Context, project string, change RuleChan
 		if err != nil {
 			return err
 		}
-		if err := audit.Project(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version},
+		if err := audit.RecordProjectChange(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version},
 			map[string]any{"version": saved.Version, "note": saved.Note}); err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func TestShownStateInSQL(t *testing.T) {
 	states, ends := map[leaks.State]int{}, map[time.Duration]int{}
 	for _, r := range query(l, pgx.RowToStructByName[row], `select `+store.TriageColumns+`, s.id, `+store.ShownState+
 		` as shown from signatures s`) {
-		if want := r.TriageRecord.Shown(r.Now); r.Shown != want {
+		if want := r.TriageRecord.StateAt(r.Now); r.Shown != want {
 			t.Errorf("%+v at %v: %q, want %q", r.TriageRecord, r.Now, r.Shown, want)
 		}
 		states[r.Shown]++
@@ -222,7 +222,8 @@ func TestClassesInSQL(t *testing.T) {
 	}
 }
 
-// The database hands over only some builds of a project to leaks.Baseline, which chooses the same from all of them.
+// The database hands over only some builds of a project to leaks.ChooseBaseline, which chooses the same from all of
+// them.
 func TestBaselineFromSQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is large")
@@ -232,13 +233,13 @@ func TestBaselineFromSQL(t *testing.T) {
 		l := newLab(t)
 		l.sql(`insert into projects (name) values ('demo')`)
 		l.sql(`insert into scenarios (project_id, name) select id, unnest(array['soak', 'smoke']) from projects`)
-		var builds []leaks.Candidate
+		var builds []leaks.BaselineCandidate
 		var order []leaks.Build
 		var lined []leaks.LineBuild
 		chosen := rng.IntN(40) // one of 30, or none
 		for i := range 30 {
 			branch := oneOf(rng, "main", "dev", "")
-			b := leaks.Candidate{
+			b := leaks.BaselineCandidate{
 				Name: fmt.Sprint("b", i), Pinned: rng.IntN(8) == 0, Chosen: i == chosen,
 				HasRun: rng.IntN(3) > 0,
 			}
@@ -274,16 +275,16 @@ func TestBaselineFromSQL(t *testing.T) {
 		}
 		for at, head := range builds {
 			for i := range builds {
-				builds[i].OnLine = lines.OfBuild(lined[at].ID).At(lined[i].ID) >= 0
+				builds[i].OnLine = lines.OfBuild(lined[at].ID).IndexOf(lined[i].ID) >= 0
 			}
 			got, err := l.now().FindBaselineOfBuild(t.Context(), "demo", "soak", head.Name)
-			want := leaks.Baseline(head, builds)
+			want := leaks.ChooseBaseline(head, builds)
 			if got != want || errors.Is(err, store.ErrNotFound) != (want == "") || err != nil && want != "" {
 				t.Fatalf("the baseline of %+v is %q, %v; want %q", head, got, err, want)
 			}
 		}
 		if got, want := must[string](t)(l.now().FindNewestBuild(t.Context(), "demo", "soak")),
-			leaks.Newest(builds); got != want {
+			leaks.NewestWithResult(builds); got != want {
 			t.Errorf("the newest is %q, want %q", got, want)
 		}
 	}

@@ -40,7 +40,9 @@ type Run struct {
 func (r *Run) State() leaks.RunState { return r.facts().State() }
 
 func (r *Run) facts() leaks.RunFacts {
-	return leaks.RunFacts{Pending: r.Pending, Unread: r.Failed, Analysed: r.AnalysedAt != nil, Failed: r.ErrorCode != ""}
+	return leaks.RunFacts{
+		PendingJobs: r.Pending, UnreadEvidence: r.Failed, Analysed: r.AnalysedAt != nil, Failed: r.ErrorCode != "",
+	}
 }
 
 const runColumns = `r.id, p.name as project, b.name as build, b.branch, b.commit, sc.name as scenario, r.name, r.created_at, r.completed_at, r.analysed_at,

@@ -73,7 +73,7 @@ func ensureBuild(ctx context.Context, tx pgx.Tx, project int64, t *leaks.UploadT
 		delete(after, "sequence")
 	}
 	if len(before) > 1 {
-		if err := audit.Project(ctx, tx, project, uploader(ctx), uploadAction, before, after); err != nil {
+		if err := audit.RecordProjectChange(ctx, tx, project, uploader(ctx), uploadAction, before, after); err != nil {
 			return 0, err
 		}
 	}

@@ -74,7 +74,7 @@ func replaceModules(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Repor
 			}
 			return []any{run, i, m.Name, stemOf(m.Name), m.PDB, m.DebugID, int64(min(m.Size, math.MaxInt64)), r.Process.Bits,
 				string(symbols), m.Match,
-				m.Own, m.Unproven, m.Frames, m.Unnamed, m.Stake.Count, m.Stake.Bytes, text}, nil
+				m.Own, m.Unproven, m.Frames, m.Unnamed, m.UnnamedHeld.Count, m.UnnamedHeld.Bytes, text}, nil
 		}))
 	return err
 }

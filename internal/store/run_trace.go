@@ -9,15 +9,15 @@ import (
 
 // A RunTrace is what the report of a run says of its trace, as far as windows need it.
 type RunTrace struct {
-	Report string // blob of the report; another one has other sites
-	Table  Table  // zero where the report is of snapshots
-	Head   *analysis.Report
-	Sites  []analysis.SiteRows // by rank
+	Report  string          // blob of the report; another one has other sites
+	Table   AllocationTable // zero where the report is of snapshots
+	Summary *analysis.Report
+	Sites   []analysis.SiteRows // by rank
 }
 
 // FindTraceReport returns which report and which table the windows of a run rest on, or says ErrNotFound before the
 // first result.
-func (v View) FindTraceReport(ctx context.Context, run int64) (report string, t Table, err error) {
+func (v View) FindTraceReport(ctx context.Context, run int64) (report string, t AllocationTable, err error) {
 	type row struct {
 		tableRow
 		ReportKey string
@@ -27,9 +27,9 @@ func (v View) FindTraceReport(ctx context.Context, run int64) (report string, t 
 	return r.ReportKey, r.table(), db.Wrap("report of run", err)
 }
 
-// FindTrace returns what windows of a run's trace need: the report without its sites, and which rows of the table its
-// sites have. It returns ErrNotFound before the first result.
-func (v View) FindTrace(ctx context.Context, run int64) (*RunTrace, error) {
+// FindRunTrace returns what windows of a run's trace need: the report without its sites, and which rows of the table
+// its sites have. It returns ErrNotFound before the first result.
+func (v View) FindRunTrace(ctx context.Context, run int64) (*RunTrace, error) {
 	type row struct {
 		tableRow
 		ReportKey string
@@ -45,9 +45,9 @@ func (v View) FindTrace(ctx context.Context, run int64) (*RunTrace, error) {
 		return nil, err
 	}
 	sites, err := db.All[analysis.SiteRows](ctx, db.Q(v),
-		`select ordinal, kind, heap, table_sites as numbers from sites where run_id = $1 order by ordinal`, run)
+		`select ordinal, kind, heap, table_sites from sites where run_id = $1 order by ordinal`, run)
 	if err != nil {
 		return nil, db.Wrap("trace of run", err)
 	}
-	return &RunTrace{Report: r.ReportKey, Table: r.table(), Head: head, Sites: sites}, nil
+	return &RunTrace{Report: r.ReportKey, Table: r.table(), Summary: head, Sites: sites}, nil
 }

@@ -21,8 +21,8 @@ func TestSignatureList(t *testing.T) {
 	l.run("3/soak", leaksReport(finding{signature: "A", class: leak, bytes: 40},
 		finding{signature: "Z", class: analysis.ClassTransient}))
 	bob := "bob"
-	l.change("A", leaks.Change{Version: -1, Assignee: new("ann")})
-	l.change("D", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "x"}})
+	l.change("A", leaks.TriageChange{Version: -1, Assignee: new("ann")})
+	l.change("D", leaks.TriageChange{Assignee: &bob, Known: &leaks.Toleration{Reason: "x"}})
 	for _, test := range []struct {
 		query store.SignatureQuery
 		want  string

@@ -87,7 +87,7 @@ func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
 		finding{signature: "C", class: leak, bytes: 20}, finding{signature: "D", class: leak, bytes: 10}))
 	q := store.SignatureQuery{State: leaks.StateFound, Order: store.BySignatureGrowth, Limit: 2}
 	first := l.list(q)
-	l.change("B", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("B", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
 	q.After = first.Next()
 	if second := l.list(q); listed(first) != "A B" || listed(second) != "C D" || second.Before != 1 || second.Total != 3 {
 		t.Errorf("%s, then %s at %d of %d", listed(first), listed(second), second.Before, second.Total)

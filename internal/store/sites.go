@@ -65,13 +65,13 @@ func ValidSiteOrder(o SiteOrder) bool { return siteOrders[o] != "" }
 
 // A SiteQuery chooses a page of a run's sites.
 type SiteQuery struct {
-	Run    int64
-	Order  SiteOrder // "" for growth
-	Filter string    // text in any frame, the heap, the id or the signature; "" for all
-	Heap   string    // handle, "" for all
-	Class  string    // verdict, "" for all
-	Kind   string    // of memory, "" for all
-	Own    string    // signature as the run's report has it, "" for all
+	Run          int64
+	Order        SiteOrder // "" for growth
+	Filter       string    // text in any frame, the heap, the id or the signature; "" for all
+	Heap         string    // handle, "" for all
+	Class        string    // verdict, "" for all
+	Kind         string    // of memory, "" for all
+	OwnSignature string    // signature as the run's report has it, "" for all
 	// BeforeExit orders by the numbers of the instant before the process ended.
 	BeforeExit bool
 	// Ordinals are the only sites that count; nil for all.
@@ -185,9 +185,9 @@ func (q SiteQuery) where() (string, pgx.NamedArgs) {
 	if q.Kind != "" {
 		conditions, args["kind"] = append(conditions, `kind = @kind`), q.Kind
 	}
-	if q.Own != "" {
+	if q.OwnSignature != "" {
 		conditions, args["own"] = append(conditions,
-			`signature_id = (select s.id from signatures s join builds b on b.project_id = s.project_id join runs r on r.build_id = b.id where r.id = @run and s.text = @own)`), q.Own
+			`signature_id = (select s.id from signatures s join builds b on b.project_id = s.project_id join runs r on r.build_id = b.id where r.id = @run and s.text = @own)`), q.OwnSignature
 	}
 	if q.Ordinals != nil {
 		conditions, args["ordinals"] = append(conditions, `ordinal = any(@ordinals)`), q.Ordinals

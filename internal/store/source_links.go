@@ -35,16 +35,16 @@ func (s *Store) UpdateSourceLinks(ctx context.Context, project string, links lea
 		if err != nil {
 			return db.Wrap("project", err)
 		}
-		if old.SourceLinks == links.Files() && old.CommitsLink == links.Commits() {
+		if old.SourceLinks == links.FilesText() && old.CommitsLink == links.CommitTemplate() {
 			return nil
 		}
 		if _, err := tx.Exec(ctx, `update projects set source_links = $2, commits_link = $3 where id = $1`, old.ID,
-			links.Files(), links.Commits()); err != nil {
+			links.FilesText(), links.CommitTemplate()); err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, old.ID, by, "source links",
+		return audit.RecordProjectChange(ctx, tx, old.ID, by, "source links",
 			map[string]any{"links": old.SourceLinks, "commits": old.CommitsLink},
-			map[string]any{"links": links.Files(), "commits": links.Commits()})
+			map[string]any{"links": links.FilesText(), "commits": links.CommitTemplate()})
 	})
 }
 

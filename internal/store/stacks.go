@@ -82,14 +82,14 @@ func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteSta
 	hashes := make([][]digest, len(sites)) // of each site: its stack's, where it has one, then its aliases'
 	for i := range sites {
 		add := func(ref analysis.StackRef) {
-			if stack := r.Stacks.Numbers(ref); len(stack) > 0 {
+			if stack := r.Stacks.FrameNumbers(ref); len(stack) > 0 {
 				hash := h.stack(stack)
 				hashes[i] = append(hashes[i], hash)
 				stacks[hash] = stack
 			}
 		}
 		add(sites[i].Stack)
-		for _, alias := range sites[i].Aliases {
+		for _, alias := range sites[i].AliasStacks {
 			add(alias)
 		}
 	}

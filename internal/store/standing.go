@@ -8,9 +8,9 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// CountLeaks counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are lost
-// together in the newest build that shows them count once.
-func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCounts, error) {
+// CountOpenLeaks counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are
+// lost together in the newest build that shows them count once.
+func (v View) CountOpenLeaks(ctx context.Context, project string) (leaks.OpenLeakCounts, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
 		return leaks.OpenLeakCounts{}, err
@@ -31,7 +31,7 @@ func (v View) CountLeaks(ctx context.Context, project string) (leaks.OpenLeakCou
 				select b.id from builds b where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
 				order by `+newestFirst+` limit 1)) newest
 			where s.project_id = $1 and s.bad and s.alias_of is null) s
-		group by 1, 2, 3, 4, 5`, id, string(leaks.Leaking.Class()))
+		group by 1, 2, 3, 4, 5`, id, string(leaks.JudgedLeaking.Class()))
 	if err != nil {
 		return leaks.OpenLeakCounts{}, db.Wrap("signatures that leak or grow", err)
 	}

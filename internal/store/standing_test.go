@@ -33,14 +33,14 @@ func TestStanding(t *testing.T) {
 		}, "1 leak is new, 1 is from the first build; 3 stacks in total."},
 		"what is known is not open": {func(l *lab) {
 			l.run("1/soak", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: grows}))
-			l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "x"}})
-			l.change("B", leaks.Change{Known: &leaks.Toleration{Reason: "x"}})
+			l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "x"}})
+			l.change("B", leaks.TriageChange{Known: &leaks.Toleration{Reason: "x"}})
 		}, "No leak is open."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
 			test.runs(l)
-			standing, err := l.now().CountLeaks(t.Context(), "demo")
+			standing, err := l.now().CountOpenLeaks(t.Context(), "demo")
 			if err != nil || standing.String() != test.want {
 				t.Errorf("%q, %v, want %q", standing, err, test.want)
 			}
@@ -55,7 +55,7 @@ func TestStandingOfTheNewestResult(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 	older := func() int {
 		t.Helper()
-		return must[leaks.OpenLeakCounts](t)(l.now().CountLeaks(t.Context(), "demo")).NotInNewest
+		return must[leaks.OpenLeakCounts](t)(l.now().CountOpenLeaks(t.Context(), "demo")).NotInNewest
 	}
 	if n := older(); n != 0 {
 		t.Errorf("%d new leaks are of older builds than the newest", n)
@@ -81,7 +81,7 @@ func TestStandingCountsOnce(t *testing.T) {
 	l.sql(`insert into signatures (id, root_id, kind, project_id, text, title, bad, worst, state) overriding system value select 999, 999, 'heap', p.id, 'X', 'X', true, s.worst, s.state from projects p, signatures s where p.name = 'other' and s.text = 'A'`)
 	count := func() (n int) {
 		t.Helper()
-		standing := must[leaks.OpenLeakCounts](t)(l.now().CountLeaks(t.Context(), "demo"))
+		standing := must[leaks.OpenLeakCounts](t)(l.now().CountOpenLeaks(t.Context(), "demo"))
 		for _, k := range standing.Leaks {
 			n += k
 		}

@@ -76,7 +76,7 @@ func (h *histories) firstOn(line *leaks.BuildLine) map[int64]int {
 	first := map[int64]int{}
 	for scenario, builds := range h.first {
 		for _, build := range builds {
-			at := line.At(build)
+			at := line.IndexOf(build)
 			if known, ok := first[scenario]; at >= 0 && (!ok || at < known) {
 				first[scenario] = at
 			}
@@ -90,7 +90,7 @@ func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.MarkedBuild
 	m := s.word.MarksOn(line, h.order)
 	m.First = h.firstOn(line)
 	for _, f := range s.failed {
-		if at := line.At(f.build); at >= 0 {
+		if at := line.IndexOf(f.build); at >= 0 {
 			m.FailedIn = append(m.FailedIn, at)
 		}
 	}
@@ -119,7 +119,7 @@ func (h *histories) follow(s *subject) {
 			s.lines = append(s.lines, lineHistory{line, history})
 		}
 		graver := s.line.Branch != h.lines.Default && history.State != s.State &&
-			leaks.Gravest(history.State, s.State) == history.State
+			leaks.GravestState(history.State, s.State) == history.State
 		if isDefault || history.State != leaks.StateNone && (s.State == leaks.StateNone || graver) {
 			s.line, s.LeakHistory = line, history
 		}
@@ -144,7 +144,7 @@ func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64,
 		s := &subjects[i]
 		h.follow(s)
 		if old, now := s.state, s.State; old != now && old != leaks.StateNone {
-			if err := audit.Signature(ctx, tx, s.id, actor, "state", map[string]leaks.State{"state": old},
+			if err := audit.RecordSignatureChange(ctx, tx, s.id, actor, "state", map[string]leaks.State{"state": old},
 				map[string]leaks.State{"state": now}); err != nil {
 				return err
 			}
@@ -289,9 +289,9 @@ func saveHistories(ctx context.Context, tx pgx.Tx, subjects []subject) error {
 			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7,
 				last_bad_id = $8, last_seen_id = $9,
 				fixed_in_id = $10, fixed_by_runs = $11, regressed_id = $12, scenarios = $13 where id = $1`,
-			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(c.Worst.Class()), order.ID(c.FirstBad),
-			order.ID(c.LastClean), order.ID(c.LastBad), order.ID(c.LastSeen),
-			order.ID(c.FixedIn), c.FixedByRuns, order.ID(c.RegressedIn), s.scenarios)
+			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(c.Worst.Class()), order.IDAt(c.FirstBad),
+			order.IDAt(c.LastClean), order.IDAt(c.LastBad), order.IDAt(c.LastSeen),
+			order.IDAt(c.FixedIn), c.FixedByRuns, order.IDAt(c.RegressedIn), s.scenarios)
 		if c.LastSeen < 0 { // no result has it any more
 			batch.Queue(`
 				update signatures set class = $2, score = null, certain = false, outstanding_count = 0, outstanding_bytes = 0,

@@ -61,7 +61,7 @@ func TestCleanInOneScenario(t *testing.T) {
 	if v = l.gateOf("2/trace"); strings.Join(v.Fixed, " ") != "A" || len(v.Clean) != 0 {
 		t.Errorf("%+v", v)
 	}
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
 	if s = l.signature("A"); s.State != leaks.StateKnown || standing(s) != "soak=known trace=known" {
 		t.Errorf("%s %s", s.State, standing(s))
 	}
@@ -104,7 +104,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 			for i := range s.States {
 				states = append(states, s.States[i].State)
 			}
-			if leaks.Gravest(states...) != s.State {
+			if leaks.GravestState(states...) != s.State {
 				t.Errorf("%v: %s over all, %q of the scenarios", uploads, s.State, states)
 			}
 			for _, pair := range [][2]string{{"1", "2"}, {"1", "3"}, {"2", "3"}} {
@@ -112,7 +112,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 					c := must[*leaks.RunComparison](t)(l.now().Compare(t.Context(),
 						leaks.ComparisonQuery{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
 					for _, r := range c.Rows {
-						if r.Change == compare.Fixed && s.State != leaks.StateFixed {
+						if r.Change == compare.ChangeFixed && s.State != leaks.StateFixed {
 							t.Errorf("%v: fixed in %s from %v, and %s over all", uploads, scenario, pair, s.State)
 						}
 					}

@@ -105,10 +105,10 @@ func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	return e.RunID
 }
 
-func input(t testing.TB, s *store.Store, run int64) store.Input {
+func input(t testing.TB, s *store.Store, run int64) store.AnalysisInput {
 	t.Helper()
-	return must[store.Input](t)(store.Read(t.Context(), s,
-		func(v store.View) (store.Input, error) { return v.FindInput(t.Context(), run) }))
+	return must[store.AnalysisInput](t)(store.Read(t.Context(), s,
+		func(v store.View) (store.AnalysisInput, error) { return v.FindAnalysisInput(t.Context(), run) }))
 }
 
 // name runs a naming job.

@@ -226,15 +226,15 @@ func TestWantedModules(t *testing.T) {
 	small, large := target, target
 	large.Run = "2"
 	lib := capture.Module{Path: `C:\lib.dll`, Size: 4096, DebugID: debugID, PDB: "lib.pdb"}
-	withModule(t, s, small, lib, 64, func(m *analysis.Module) { m.Stake = analysis.Amount{Count: 1, Bytes: 10} })
+	withModule(t, s, small, lib, 64, func(m *analysis.Module) { m.UnnamedHeld = analysis.Amount{Count: 1, Bytes: 10} })
 	run := withModule(t, s, large, lib, 64, func(m *analysis.Module) {
-		m.Stake, m.Match, m.Mismatch = analysis.Amount{Count: 5, Bytes: 50}, "none fits", true
+		m.UnnamedHeld, m.Match, m.Mismatch = analysis.Amount{Count: 5, Bytes: 50}, "none fits", true
 		m.Tried = []capture.Attempt{{Place: "team store", Result: "mismatch"}}
 	})
 	other := target
 	other.Run = "3"
 	withModule(t, s, other, capture.Module{Path: `C:\app.exe`, Size: 1}, 64,
-		func(m *analysis.Module) { m.Stake.Bytes = 20 })
+		func(m *analysis.Module) { m.UnnamedHeld.Bytes = 20 })
 	other.Run = "4"
 	withModule(t, s, other, capture.Module{Path: `C:\named.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed = 0 })
 	list := must[[]store.WantedModule](t)(storetest.Now(t, s).ListWantedModules(t.Context(), target.Project, 10))
@@ -249,7 +249,7 @@ func TestWantedModules(t *testing.T) {
 	}
 	other.Run = "5"
 	withModule(t, s, other, capture.Module{Path: `C:\guessed.exe`, Size: 1}, 64,
-		func(m *analysis.Module) { m.Unnamed, m.Symbols, m.Stake.Bytes = 0, capture.SymbolsExport, 5 })
+		func(m *analysis.Module) { m.Unnamed, m.Symbols, m.UnnamedHeld.Bytes = 0, capture.SymbolsExport, 5 })
 	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).ListWantedModules(t.Context(), target.Project,
 		10)); len(list) != 3 || list[2].Name != "guessed.exe" {
 		t.Errorf("%+v", list)

@@ -55,7 +55,7 @@ func traced(n int) *capture.Capture {
 func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	t.Helper()
 	e := addEvidence(t, s, target, "a.etl")
-	table := store.Table{Key: "table", Bytes: 77, Sites: 3 * len(r.Sites)}
+	table := store.AllocationTable{Key: "table", Bytes: 77, Sites: 3 * len(r.Sites)}
 	if err := s.CreateCaptures(t.Context(), claim(t, s),
 		[]store.StoredCapture{{Capture: traced(1), Artifact: "art", Bytes: 5, Table: table}}); err != nil {
 		t.Fatal(err)
@@ -83,8 +83,8 @@ func TestSitesOfTrace(t *testing.T) {
 	for i, row := range all {
 		want := &r.Sites[i]
 		want.HeldAtExit = nil // it follows from the others, and rows have none
-		if !reflect.DeepEqual(row.Life, want.Lifetimes) || !slices.Equal(row.TableSites, want.Rows) || row.Kind != want.Kind {
-			t.Errorf("site %d: %+v %v, want %+v %v", i, row.Life, row.TableSites, want.Lifetimes, want.Rows)
+		if !reflect.DeepEqual(row.Life, want.Lifetimes) || !slices.Equal(row.TableSites, want.TableSites) || row.Kind != want.Kind {
+			t.Errorf("site %d: %+v %v, want %+v %v", i, row.Life, row.TableSites, want.Lifetimes, want.TableSites)
 		}
 	}
 	for order, of := range map[store.SiteOrder]func(*analysis.Lifetimes) int64{
@@ -133,25 +133,25 @@ func TestTraceOfRun(t *testing.T) {
 	r := report(t, traced(12))
 	run := analysedTrace(t, s, r)
 	key, table, err := storetest.Now(t, s).FindTraceReport(t.Context(), run)
-	if want := (store.Table{Key: "table", Bytes: 77, Sites: 36}); err != nil || key != "rep" || table != want {
+	if want := (store.AllocationTable{Key: "table", Bytes: 77, Sites: 36}); err != nil || key != "rep" || table != want {
 		t.Errorf("%q %+v %v", key, table, err)
 	}
-	trace := must[*store.RunTrace](t)(storetest.Now(t, s).FindTrace(t.Context(), run))
-	if trace.Report != key || trace.Table != table || trace.Head.Trace == nil || trace.Head.Trace.ToNS != 30e9 ||
+	trace := must[*store.RunTrace](t)(storetest.Now(t, s).FindRunTrace(t.Context(), run))
+	if trace.Report != key || trace.Table != table || trace.Summary.Trace == nil || trace.Summary.Trace.ToNS != 30e9 ||
 		len(trace.Sites) != 12 {
 		t.Errorf("%+v", trace)
 	}
 	for i, site := range trace.Sites {
 		if want := r.Sites[i]; site.Ordinal != i || site.Kind != want.Kind || site.Heap != want.Heap ||
-			!slices.Equal(site.Numbers, want.Rows) {
-			t.Errorf("site %d: %+v, want %+v", i, site, want.Rows)
+			!slices.Equal(site.TableSites, want.TableSites) {
+			t.Errorf("site %d: %+v, want %+v", i, site, want.TableSites)
 		}
 	}
 	for _, run := range []int64{0, 999} {
 		if _, _, err := storetest.Now(t, s).FindTraceReport(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
-		if _, err := storetest.Now(t, s).FindTrace(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
+		if _, err := storetest.Now(t, s).FindRunTrace(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
 	}
@@ -161,14 +161,14 @@ func TestRunsWithoutTrace(t *testing.T) {
 	s, _ := open(t)
 	snapshots := analysed(t, s, report(t, snapshot(2, 0)))
 	if _, table, err := storetest.Now(t, s).FindTraceReport(t.Context(), snapshots); err != nil ||
-		table != (store.Table{}) {
+		table != (store.AllocationTable{}) {
 		t.Error(table, err)
 	}
 	fresh := addEvidence(t, s, leaks.UploadTarget{Project: "demo", Build: "101"}, "b.etl").RunID
 	if _, _, err := storetest.Now(t, s).FindTraceReport(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := storetest.Now(t, s).FindTrace(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).FindRunTrace(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }

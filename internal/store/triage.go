@@ -25,12 +25,13 @@ type triageRow struct {
 	Now time.Time
 }
 
-func (r *triageRow) triage() leaks.Triage { return r.Triage(r.Now) }
+func (r *triageRow) triage() leaks.Triage { return r.TriageAt(r.Now) }
 
 // UpdateTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict,
 // or a *leaks.FieldError that says which field is wrong.
-func (s *Store) UpdateTriage(ctx context.Context, project, signature string, change leaks.Change) (after leaks.Triage,
-	err error) {
+func (s *Store) UpdateTriage(ctx context.Context, project, signature string, change leaks.TriageChange) (
+	after leaks.Triage, err error,
+) {
 	if err := change.Check(); err != nil {
 		return after, err
 	}
@@ -49,7 +50,9 @@ type PickedSignature struct {
 }
 
 // UpdateTriages makes the same change of several signatures, of all or of none. Its errors are those of UpdateTriage.
-func (s *Store) UpdateTriages(ctx context.Context, project string, picks []PickedSignature, change leaks.Change) error {
+func (s *Store) UpdateTriages(
+	ctx context.Context, project string, picks []PickedSignature, change leaks.TriageChange,
+) error {
 	if err := change.Check(); err != nil {
 		return err
 	}
@@ -65,7 +68,7 @@ func (s *Store) UpdateTriages(ctx context.Context, project string, picks []Picke
 }
 
 func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
-	change leaks.Change) (leaks.Triage, error) {
+	change leaks.TriageChange) (leaks.Triage, error) {
 	at, err := lockedRoot(ctx, tx, project, signature)
 	if err != nil {
 		return leaks.Triage{}, err
@@ -102,7 +105,7 @@ func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor
 	if _, err := saveTriageDecision(ctx, tx, at.Root, after); err != nil {
 		return err
 	}
-	if err := audit.Signature(ctx, tx, at.Root, actor, "triage", before, after); err != nil {
+	if err := audit.RecordSignatureChange(ctx, tx, at.Root, actor, "triage", before, after); err != nil {
 		return err
 	}
 	return followRoots(ctx, tx, at.Project, []int64{at.Root}, actor)

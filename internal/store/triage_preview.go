@@ -30,12 +30,12 @@ const (
 // of the newest one in which the signature was bad. It makes the change, decides again and rolls the change back, so
 // that the effects of a change are computed in one place only. Its errors are those of UpdateTriage, and ErrInUse.
 func (s *Store) PreviewTriage(ctx context.Context, project, signature string,
-	change leaks.Change) (*leaks.Impact, error) {
+	change leaks.TriageChange) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, previewWork)
 }
 
 // triageImpact may hold the project's signatures for some time.
-func (s *Store) triageImpact(ctx context.Context, project, signature string, change leaks.Change,
+func (s *Store) triageImpact(ctx context.Context, project, signature string, change leaks.TriageChange,
 	work time.Duration) (*leaks.Impact, error) {
 	change.Version = -1 // whatever others have changed, this is what it would do now
 	if err := change.Check(); err != nil {

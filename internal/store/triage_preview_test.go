@@ -11,7 +11,7 @@ import (
 )
 
 // effect prints what a change would do to the gates of builds.
-func (l *lab) effect(signature string, c leaks.Change) string {
+func (l *lab) effect(signature string, c leaks.TriageChange) string {
 	l.Helper()
 	c.Actor = "ann"
 	made := must[*leaks.Impact](l)(l.PreviewTriage(l.Context(), "demo", signature, c))
@@ -28,22 +28,22 @@ func TestEffectOfATriage(t *testing.T) {
 	l.run("100", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: stable}))
 	one := l.run("101", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	yes := true
-	known := leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}}
+	known := leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}}
 	before := l.signature("A")
 	for name, test := range map[string]struct {
-		change leaks.Change
+		change leaks.TriageChange
 		want   string
 	}{
 		"known": {known, "With this change, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"not a leak": {leaks.Change{NotLeak: &yes, NotLeakWhy: "a pool"},
+		"not a leak": {leaks.TriageChange{NotLeak: &yes, NotLeakWhy: "a pool"},
 			"With this change, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"known until today": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "101"}},
+		"known until today": {leaks.TriageChange{Known: &leaks.Toleration{Reason: "x", UntilBuild: "101"}},
 			"The gate of build 101 fails as before: 1 leak."},
-		"known until later": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "102"}},
+		"known until later": {leaks.TriageChange{Known: &leaks.Toleration{Reason: "x", UntilBuild: "102"}},
 			"With this change, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"fixed": {leaks.Change{Fixed: new("101")},
+		"fixed": {leaks.TriageChange{Fixed: new("101")},
 			"The gate of build 101 fails as before: 1 leak."},
-		"assigned": {leaks.Change{Assignee: new("bob")},
+		"assigned": {leaks.TriageChange{Assignee: new("bob")},
 			"The gate of build 101 fails as before: 1 leak."},
 	} {
 		if got := l.effect("A", test.change); got != test.want {
@@ -65,12 +65,12 @@ func TestEffectOfATriage(t *testing.T) {
 	if got := gate(); got != leaks.GateFailed {
 		t.Errorf("the gate says %s before", got)
 	}
-	l.change("A", leaks.Change{Version: -1, Known: known.Known})
+	l.change("A", leaks.TriageChange{Version: -1, Known: known.Known})
 	if got := gate(); got != leaks.GatePassed {
 		t.Errorf("the gate says %s after", got)
 	}
 	if got := l.effect("A",
-		leaks.Change{Reopen: true}); got != "With this change, the gate of build 101 fails: 1 leak. It passes now: every leak is known." {
+		leaks.TriageChange{Reopen: true}); got != "With this change, the gate of build 101 fails: 1 leak. It passes now: every leak is known." {
 		t.Error(got)
 	}
 }
@@ -81,7 +81,7 @@ func TestEffectOnAnOlderBuild(t *testing.T) {
 	l.run("100/soak", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	l.run("100/smoke", leaksReport(finding{signature: "B", class: leak, bytes: 500}))
 	l.run("101/soak", leaksReport(finding{signature: "C", class: stable}))
-	got := l.effect("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
+	got := l.effect("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
 	if want := "The gate of build 101 passes as before: no site leaks. The gate of build 100 fails as before: 1 leak."; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -94,13 +94,13 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	l := newLab(t)
 	l.run("100", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	var wrong *leaks.FieldError
-	for name, change := range map[string]leaks.Change{"no reason": {Actor: "ann", Known: &leaks.Toleration{}},
+	for name, change := range map[string]leaks.TriageChange{"no reason": {Actor: "ann", Known: &leaks.Toleration{}},
 		"no such build": {Actor: "ann", Fixed: new("nosuch")}} {
 		if _, err := l.PreviewTriage(t.Context(), "demo", "A", change); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.PreviewTriage(t.Context(), "demo", "nosuch", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
+	if _, err := l.PreviewTriage(t.Context(), "demo", "nosuch", leaks.TriageChange{Actor: "ann", Reopen: true}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Errorf("a signature that is not there: %v", err)
 	}
@@ -108,17 +108,17 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	l.sql(`begin`)
 	l.sql(`select pg_advisory_xact_lock(x'53494753'::int, (id % 2147483647)::int) from projects`)
 	begun := time.Now()
-	if _, err := l.PreviewTriage(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err,
+	if _, err := l.PreviewTriage(t.Context(), "demo", "A", leaks.TriageChange{Actor: "ann", Reopen: true}); !errors.Is(err,
 		store.ErrInUse) || time.Since(begun) > 10*time.Second {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 	l.sql(`rollback`)
 	// The preview itself holds the lock no longer than its time limit.
-	if _, err := l.PreviewTriageWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true},
+	if _, err := l.PreviewTriageWithin(t.Context(), "demo", "A", leaks.TriageChange{Actor: "ann", Reopen: true},
 		0); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("%v in no time", err)
 	}
-	if got := l.effect("A", leaks.Change{Known: &leaks.Toleration{Reason: "x"}}); !strings.Contains(got, "passes") {
+	if got := l.effect("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "x"}}); !strings.Contains(got, "passes") {
 		t.Errorf("afterwards %q", got)
 	}
 }

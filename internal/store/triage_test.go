@@ -17,18 +17,18 @@ func TestTriage(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 
-	known := l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: " the vendor knows "}})
+	known := l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: " the vendor knows "}})
 	if known.State != leaks.StateKnown || known.Known.Reason != "the vendor knows" || known.Version != 1 {
 		t.Errorf("%+v", known)
 	}
 	past := time.Now().Add(-time.Hour)
 	if got := l.change("A",
-		leaks.Change{Version: 1, Known: &leaks.Toleration{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing ||
+		leaks.TriageChange{Version: 1, Known: &leaks.Toleration{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing ||
 		!got.Known.Expired {
 		t.Errorf("known until an hour ago: %+v", got)
 	}
 	if got := l.change("A",
-		leaks.Change{Version: 2, Known: &leaks.Toleration{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
+		leaks.TriageChange{Version: 2, Known: &leaks.Toleration{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
 		t.Errorf("known until a build to come: %+v", got)
 	}
 	l.run("4", leaksReport(finding{signature: "A", class: leak}))
@@ -36,7 +36,7 @@ func TestTriage(t *testing.T) {
 		t.Errorf("known until 3, and 4 leaks: %+v", got)
 	}
 	latest := ""
-	if got := l.change("A", leaks.Change{Version: 3, Fixed: &latest}); got.State != leaks.StateFixed ||
+	if got := l.change("A", leaks.TriageChange{Version: 3, Fixed: &latest}); got.State != leaks.StateFixed ||
 		got.FixedBy != "ann" || l.signature("A").FixedIn != "4" {
 		t.Errorf("%+v", got)
 	}
@@ -44,17 +44,17 @@ func TestTriage(t *testing.T) {
 	if got := l.signature("A"); got.State != leaks.StateRegressed || got.RegressedIn != "5" {
 		t.Errorf("%+v", got)
 	}
-	if got := l.change("A", leaks.Change{Version: 4, Reopen: true}); got.State != leaks.StateFound {
+	if got := l.change("A", leaks.TriageChange{Version: 4, Reopen: true}); got.State != leaks.StateFound {
 		t.Errorf("%+v", got)
 	}
 	yes, no := true, false
-	if got := l.change("A", leaks.Change{Version: 5, NotLeak: &yes}); got.State != leaks.StateKnown || !got.NotLeak {
+	if got := l.change("A", leaks.TriageChange{Version: 5, NotLeak: &yes}); got.State != leaks.StateKnown || !got.NotLeak {
 		t.Errorf("%+v", got)
 	}
-	if got := l.change("A", leaks.Change{Version: 6, NotLeak: &no}); got.State != leaks.StateFound {
+	if got := l.change("A", leaks.TriageChange{Version: 6, NotLeak: &no}); got.State != leaks.StateFound {
 		t.Errorf("%+v", got)
 	}
-	same := l.change("A", leaks.Change{Version: 7, NotLeak: &no})
+	same := l.change("A", leaks.TriageChange{Version: 7, NotLeak: &no})
 	if same.Version != 7 {
 		t.Errorf("what changes nothing made version %d", same.Version)
 	}
@@ -77,7 +77,7 @@ func TestTriageRefusals(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	text := func(s string) *string { return &s }
 	soon := time.Now()
-	for field, change := range map[string]leaks.Change{
+	for field, change := range map[string]leaks.TriageChange{
 		"actor":       {Assignee: text("x")},
 		"ticket":      {Actor: "a", Ticket: text("APP-12\nAPP-13")},
 		"reason":      {Actor: "a", Known: &leaks.Toleration{}},
@@ -94,15 +94,15 @@ func TestTriageRefusals(t *testing.T) {
 		}
 	}
 	for _, ticket := range []string{"a\x00b", "\xff", "a\rb"} {
-		if _, err := l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: "a", Ticket: &ticket}); err == nil {
+		if _, err := l.UpdateTriage(t.Context(), "demo", "A", leaks.TriageChange{Actor: "a", Ticket: &ticket}); err == nil {
 			t.Errorf("%q was taken", ticket)
 		}
 	}
-	if _, err := l.UpdateTriage(t.Context(), "demo", "Z", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
+	if _, err := l.UpdateTriage(t.Context(), "demo", "Z", leaks.TriageChange{Actor: "a", Reopen: true}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := l.UpdateTriage(t.Context(), "other", "A", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err,
+	if _, err := l.UpdateTriage(t.Context(), "other", "A", leaks.TriageChange{Actor: "a", Reopen: true}); !errors.Is(err,
 		store.ErrNotFound) {
 		t.Error(err)
 	}
@@ -123,7 +123,7 @@ func TestTriageConflicts(t *testing.T) {
 	for i := range people {
 		wait.Go(func() {
 			who := string(rune('a' + i))
-			_, errs[i] = l.UpdateTriage(t.Context(), "demo", "A", leaks.Change{Actor: who, Assignee: &who})
+			_, errs[i] = l.UpdateTriage(t.Context(), "demo", "A", leaks.TriageChange{Actor: who, Assignee: &who})
 		})
 	}
 	wait.Wait()
@@ -148,11 +148,11 @@ func TestOwnersAndKnownLeaksOfTheRules(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	yesterday := time.Now().Add(-24 * time.Hour)
-	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "while it lasted", Until: &yesterday}})
+	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "while it lasted", Until: &yesterday}})
 	if s := l.signature("A"); s.State != leaks.StateKnown || !s.Known.Rule || s.Known.Expired {
 		t.Errorf("known by a rule, and by the team until yesterday: %+v", s.Known)
 	}
-	l.change("A", leaks.Change{Version: -1, Reopen: true})
+	l.change("A", leaks.TriageChange{Version: -1, Reopen: true})
 	l.run("1", leaksReport(finding{signature: "A", class: leak, owner: "an old opinion"})) // of an older build
 	if s := l.signature("A"); s.Owner != "team-ui" || s.State != leaks.StateKnown {
 		t.Errorf("%+v", s)

@@ -103,7 +103,7 @@ func (r *stackRow) seen(frames []*analysis.Frame) leaks.StackSighting {
 	s := leaks.StackSighting{Run: r.RunID, Frames: frames}
 	if r.GrowthCount != nil && r.GrowthBytes != nil {
 		a.Growth = &analysis.Amount{Count: *r.GrowthCount, Bytes: *r.GrowthBytes}
-		s.Growth = new(a.BeforeExit())
+		s.Growth = new(a.GrowthBeforeExit())
 	}
 	s.Held, _ = a.HeldBeforeExit()
 	return s

@@ -52,7 +52,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 			return err
 		}
 		l.again("1")
-		l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
+		l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
 		addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "2"}, "a.txt")
 		after, err := look(v)
 		if err == nil && !reflect.DeepEqual(after, before) {

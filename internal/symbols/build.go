@@ -13,7 +13,7 @@ func BuildIndex(ctx context.Context, f *pdb.File) (*index.Builder, error) {
 	b := index.NewBuilder(f.Info().DebugID)
 	names := spelling{x86: isX86(f)}
 	err := f.LocationRanges(ctx, func(s pdb.LocationRange) error {
-		return b.AddSegment(s.Start, s.End, names.location(&s.Location))
+		return b.AddRange(s.Start, s.End, names.location(&s.Location))
 	})
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ const maxExpanded = 8 << 30
 func openExpanded(ctx context.Context, path string) (*expandedFile, error) {
 	f := &expandedFile{path: path, data: path}
 	form, err := symsrv.FormOf(path)
-	if err == nil && form == symsrv.Compressed {
+	if err == nil && form == symsrv.FormCompressed {
 		err = f.expand(ctx)
 	}
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // A PathLibrary is a symbol path as a Library.
-type PathLibrary struct{ Path *symsrv.Path }
+type PathLibrary struct{ Path *symsrv.SymbolPath }
 
 // CheckFile tells whether a file is the one that was asked for; a symbol path needs it to tell a file of the right name
 // from the right file.

@@ -27,7 +27,7 @@ const atOnce = 2
 // wait.
 func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture,
 	progress func(done, modules int)) (*capture.Names, error) {
-	ctx = symsrv.InRun(ctx)
+	ctx = symsrv.WithRunLimit(ctx)
 	modules := collect(captures)
 	names := &capture.Names{Images: make([]capture.Image, len(modules))}
 	searches := make([]*search, len(modules))

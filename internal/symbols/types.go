@@ -77,7 +77,7 @@ func (t *Types) layout(name string) *pdb.Layout {
 	defer t.mu.Unlock()
 	l, known := t.layouts[name]
 	if !known {
-		l, _ = t.file.Type(t.ctx, name) // damaged types are as good as none: there are the built-in tables
+		l, _ = t.file.FindLayout(t.ctx, name) // damaged types are as good as none: there are the built-in tables
 		t.layouts[name] = l
 	}
 	return l

@@ -127,7 +127,7 @@ func frames(at *index.Location, allocated string) []capture.NamedFrame {
 
 // shownLine is a line of a file; 0 for what a compiler writes in its place for debuggers.
 func shownLine(line uint32) uint32 {
-	if pdb.HiddenLine(line) {
+	if pdb.IsHiddenLine(line) {
 		return 0
 	}
 	return line

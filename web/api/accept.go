@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Preferred chooses among media types as an Accept header asks for: the offer with the highest weight, the earlier
+// PreferredOffer chooses among media types as an Accept header asks for: the offer with the highest weight, the earlier
 // one among equals. It returns -1 where none is acceptable. An empty header accepts everything.
-func Preferred(accept string, offers ...string) int {
+func PreferredOffer(accept string, offers ...string) int {
 	if strings.TrimSpace(accept) == "" {
 		return 0
 	}

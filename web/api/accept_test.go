@@ -17,7 +17,7 @@ func TestPreferred(t *testing.T) {
 		{"image/png", -1}, {";;;,", -1},
 		{"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", 0},
 	} {
-		if got := api.Preferred(test.accept, "text/html", "application/json"); got != test.want {
+		if got := api.PreferredOffer(test.accept, "text/html", "application/json"); got != test.want {
 			t.Errorf("%q chooses %d, want %d", test.accept, got, test.want)
 		}
 	}

@@ -128,9 +128,10 @@ func viewOfComparison(c *leaks.RunComparison) *comparisonView {
 	v := &comparisonView{
 		Project: c.Project, Scenario: c.Scenario, Base: viewOfSide(c.Base), Head: viewOfSide(c.Head),
 		Baseline: c.Why, Sentence: c.Sentence,
-		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]),
-		Fixed: filled(rows[compare.Fixed]), Clean: filled(rows[compare.Clean]),
-		Persisting: filled(rows[compare.Persisting]), NotExercised: filled(rows[compare.NotExercised]),
+		New: filled(rows[compare.ChangeNew]), Grown: filled(rows[compare.ChangeGrown]),
+		Shrunk: filled(rows[compare.ChangeShrunk]),
+		Fixed:  filled(rows[compare.ChangeFixed]), Clean: filled(rows[compare.ChangeClean]),
+		Persisting: filled(rows[compare.ChangePersisting]), NotExercised: filled(rows[compare.ChangeNotExercised]),
 		Renames: []renameView{},
 		URL:     address.Compare(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
 	}
@@ -151,8 +152,10 @@ func (v *comparisonView) rows() (all []changedRow) {
 	for _, list := range []struct {
 		change compare.Change
 		rows   []rowView
-	}{{compare.New, v.New}, {compare.Grown, v.Grown}, {compare.Shrunk, v.Shrunk}, {compare.Fixed, v.Fixed},
-		{compare.Clean, v.Clean}, {compare.Persisting, v.Persisting}, {compare.NotExercised, v.NotExercised}} {
+	}{{compare.ChangeNew, v.New}, {compare.ChangeGrown, v.Grown}, {compare.ChangeShrunk, v.Shrunk},
+		{compare.ChangeFixed, v.Fixed},
+		{compare.ChangeClean, v.Clean}, {compare.ChangePersisting, v.Persisting},
+		{compare.ChangeNotExercised, v.NotExercised}} {
 		for _, r := range list.rows {
 			all = append(all, changedRow{string(list.change), r})
 		}

@@ -20,7 +20,7 @@ const (
 )
 
 // measures are what the tree may count.
-var measures = map[string]compare.Measure{"growth": compare.Growth, "outstanding": compare.Outstanding}
+var measures = map[string]compare.Measure{"growth": compare.GrowthOf, "outstanding": compare.OutstandingOf}
 
 // compareTree handles GET /api/v1/compare/tree: the callers of both sides in one tree, with what each side has below
 // them. A side with several runs is shown by its newest run.

@@ -88,7 +88,7 @@ func conflicting(c echo.Context, err error) error {
 	if !errors.Is(err, store.ErrConflict) || c.Request().Header.Get("If-Match") == "" {
 		return err
 	}
-	p := problem.Of(err)
+	p := problem.FromError(err)
 	p.Status = http.StatusPreconditionFailed
 	return p
 }

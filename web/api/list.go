@@ -123,13 +123,13 @@ func cell(v reflect.Value) string {
 	case time.Time:
 		return value.UTC().Format(time.RFC3339)
 	case json.RawMessage:
-		return export.Cell(string(value))
+		return export.CSVCell(string(value))
 	case []string:
-		return export.Cell(strings.Join(value, " "))
+		return export.CSVCell(strings.Join(value, " "))
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return export.Cell(v.String())
+		return export.CSVCell(v.String())
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool())
 	case reflect.Float32, reflect.Float64:
@@ -141,6 +141,6 @@ func cell(v reflect.Value) string {
 		if err != nil {
 			return ""
 		}
-		return export.Cell(string(text))
+		return export.CSVCell(string(text))
 	}
 }

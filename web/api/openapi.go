@@ -10,12 +10,12 @@ import (
 	"heapdrift/web/etag"
 )
 
-// Spec is the OpenAPI 3 description of this API.
+// OpenAPISpec is the OpenAPI 3 description of this API.
 //
 //go:embed openapi.yaml
-var Spec []byte
+var OpenAPISpec []byte
 
-var specTag = etag.OfBody(Spec)
+var specTag = etag.OfBody(OpenAPISpec)
 
 // openapi handles GET /api/v1/openapi.yaml.
 func (a *API) openapi(c echo.Context) error {
@@ -26,5 +26,5 @@ func (a *API) openapi(c echo.Context) error {
 	if etag.IsKnown(c.Request(), specTag) {
 		return c.NoContent(http.StatusNotModified)
 	}
-	return c.Blob(http.StatusOK, "application/yaml", Spec)
+	return c.Blob(http.StatusOK, "application/yaml", OpenAPISpec)
 }

@@ -73,7 +73,7 @@ func (a *API) policyVersion(c echo.Context, project string) (store.PolicyFile, e
 
 // readPolicies reads the policies in the body.
 func readPolicies(c echo.Context) (leaks.Policies, error) {
-	text, err := readText(c, leaks.MaxPolicies)
+	text, err := readText(c, leaks.MaxPoliciesBytes)
 	if err != nil {
 		return leaks.Policies{}, err
 	}

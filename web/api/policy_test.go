@@ -81,8 +81,8 @@ func TestVerdictSaysWhatMatters(t *testing.T) {
 	n := start(t)
 	r := report(analysis.StatusNoLeak, 0)
 	f := found(sigLeak, "Grows", analysis.ClassGrowing, 1000)
-	f.Risk = &analysis.Risk{Probability: 0.2, Bytes: 1 << 20, Score: 0.2}
-	r.Findings, r.Watch = []analysis.Finding{f}, &analysis.Observation{Weighed: true, Hours: 24}
+	f.Risk = &analysis.Risk{Probability: 0.2, MostBytes: 1 << 20, Score: 0.2}
+	r.Findings, r.Observation = []analysis.Finding{f}, &analysis.Observation{Weighed: true, Hours: 24}
 	n.put(umdhLog(1000), "build", "1", "branch", "main")
 	n.read()
 	n.analyse(r)

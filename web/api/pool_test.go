@@ -36,7 +36,7 @@ func TestPooledLeak(t *testing.T) {
 	if v.Evidence == nil || v.Evidence.Pooled != nil || v.Evidence.Own != nil {
 		t.Errorf("a run that stands for itself: %+v", v.Evidence)
 	}
-	want, ok := score.Pool([]*score.Evidence{grows.Evidence, grows.Evidence})
+	want, ok := score.JudgeTogether([]*score.Evidence{grows.Evidence, grows.Evidence})
 	if !ok {
 		t.Skip("package score has no table of poolings")
 	}

@@ -78,7 +78,7 @@ func (a *API) rulesImport(c echo.Context) error {
 		Lines    []string              `json:"lines"`
 		Rejected []problem.LineProblem `json:"rejected"`
 		Saved    *rulesReceipt         `json:"saved"` // null where nothing was saved
-	}{filled(made.Rules), problem.Rejected(&made), nil}
+	}{filled(made.Rules), problem.RejectedLines(&made), nil}
 	if apply, _ := strconv.ParseBool(c.QueryParam("apply")); apply && len(made.Rules) > 0 {
 		change := store.RuleChange{
 			Text: leaks.AppendRules(present.Text, made.Rules), Author: actor, Note: "import of " + c.QueryParam("kind"),

@@ -29,7 +29,7 @@ func (a *API) runAllocations(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	var run store.Run
-	var table store.Table
+	var table store.AllocationTable
 	err = a.store.View(ctx, func(v store.View) (err error) {
 		if run, err = runWithReport(ctx, v, id); err != nil {
 			return err

@@ -54,7 +54,7 @@ func (a *API) runReport(c echo.Context) error {
 	ctx := c.Request().Context()
 	var run store.Run
 	var head *analysis.Report // of the window, as in
-	var in store.Input
+	var in store.AnalysisInput
 	tag, known := "", false // known says that the client has it
 	err = a.store.View(ctx, func(v store.View) (err error) {
 		if run, err = runWithReport(ctx, v, id); err != nil {
@@ -67,7 +67,7 @@ func (a *API) runReport(c echo.Context) error {
 		if head, err = v.FindSummary(ctx, id); err != nil {
 			return err
 		}
-		in, err = v.FindInput(ctx, id)
+		in, err = v.FindAnalysisInput(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *API) sendReport(c echo.Context, key string, format export.Format, opt e
 	case bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))):
 		return a.sendConverted(c,
 			func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
-	case compress.Of(c) == compress.Zstd:
+	case compress.CodingOf(c) == compress.Zstd:
 		header := c.Response().Header()
 		header.Set(echo.HeaderContentEncoding, string(compress.Zstd))
 		header.Set(echo.HeaderContentLength, strconv.FormatInt(stored.Size(), 10))
@@ -182,7 +182,7 @@ const firstFields = 64
 // reportFormat is what format= says, else what Accept prefers; JSON where neither says anything.
 func reportFormat(c echo.Context) (export.Format, error) {
 	if name := c.QueryParam("format"); name != "" {
-		format, err := export.Find(name)
+		format, err := export.FindFormat(name)
 		if err != nil {
 			return format, problem.Invalid("format", "format: %s", strings.TrimPrefix(err.Error(), "export: "))
 		}
@@ -201,9 +201,10 @@ func reportFormat(c echo.Context) (export.Format, error) {
 			formats, types = append(formats, f), append(types, media)
 		}
 	}
-	i := Preferred(strings.Join(c.Request().Header.Values("Accept"), ","), types...)
+	i := PreferredOffer(strings.Join(c.Request().Header.Values("Accept"), ","), types...)
 	if i < 0 {
-		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeNotAcceptable, "the report is written as %s",
+		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeNotAcceptable,
+			"the report is written as %s",
 			strings.Join(types, ", "))
 	}
 	return formats[i], nil

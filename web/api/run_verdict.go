@@ -31,16 +31,16 @@ type verdictView struct {
 	Canary leaks.CanaryProof `json:"canary"`
 	// Matters is from which growth on a leak matters; null while nothing is decided, and where the evidence cannot be
 	// weighed.
-	Matters    *leaks.Matters `json:"matters"`
-	Reasons    []leaks.Reason `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
-	Silenced   int            `json:"silenced"` // how many of them say that a leak is silenced
-	Baseline   *baselineView  `json:"baseline"` // null where there is none
-	New        []string       `json:"new"`
-	Grown      []string       `json:"grown"`
-	Fixed      []string       `json:"fixed"`
-	Clean      []string       `json:"clean"` // clean here, and not fixed by their state
-	Persisting []string       `json:"persisting"`
-	Known      []string       `json:"known"` // of the run, that fail no gate
+	Matters    *leaks.DecisionThreshold `json:"matters"`
+	Reasons    []leaks.Reason           `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
+	Silenced   int                      `json:"silenced"` // how many of them say that a leak is silenced
+	Baseline   *baselineView            `json:"baseline"` // null where there is none
+	New        []string                 `json:"new"`
+	Grown      []string                 `json:"grown"`
+	Fixed      []string                 `json:"fixed"`
+	Clean      []string                 `json:"clean"` // clean here, and not fixed by their state
+	Persisting []string                 `json:"persisting"`
+	Known      []string                 `json:"known"` // of the run, that fail no gate
 	// NewRows and RegressedRows say in which interval the leaks came in, or came back.
 	NewRows        []leaks.UntriagedLeak    `json:"new_rows"`
 	RegressedRows  []leaks.UntriagedLeak    `json:"regressed_rows"`
@@ -92,7 +92,7 @@ func (a *API) runVerdict(c echo.Context) error {
 	if q.failOn, err = leaks.ParseFailOn(c.QueryParam("fail_on")); err != nil {
 		return err
 	}
-	if q.matters, err = leaks.ParseMatters(c.QueryParam("matters")); err != nil {
+	if q.matters, err = leaks.ParseAskedThreshold(c.QueryParam("matters")); err != nil {
 		return err
 	}
 	if q.baseline, err = textParam(c, "baseline"); err != nil {
@@ -186,7 +186,7 @@ func viewOfVerdict(run *store.Run, v *leaks.RunVerdict) *verdictView {
 	if d := v.Decision; d != nil {
 		view.Undecided, view.Rerun = filled(d.Undecided), d.Rerun
 		view.Matters = d.Matters
-		view.made, view.Canary, view.Reasons, view.Silenced = d, d.Canary, d.Reasons, len(d.Silenced())
+		view.made, view.Canary, view.Reasons, view.Silenced = d, d.Canary, d.Reasons, len(d.SilencedReasons())
 	}
 	if c := v.Compared; c != nil {
 		view.Baseline = &baselineView{

@@ -216,7 +216,7 @@ func (a *API) runView(c echo.Context) error {
 
 // exportSelection writes the sites that are selected in a format of reports.
 func (a *API) exportSelection(c echo.Context, run *store.Run, r *query.Result, name string) error {
-	format, err := export.Find(name)
+	format, err := export.FindFormat(name)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (n *node) another() *node { return startOn(n.t, n.store, n.blobs) }
 
 func startOn(t testing.TB, s *store.Store, blobs blob.Store) *node {
 	t.Helper()
-	windows := &worker.WindowAnswers{Store: s, Blobs: blobs, Columns: 256 << 20}
+	windows := &worker.WindowAnswers{Store: s, Blobs: blobs, ColumnBytes: 256 << 20}
 	t.Cleanup(func() { _ = windows.Close() })
 	in, log := &intake.Intake{Store: s, Blobs: blobs, MaxBytes: maxBytes}, &logText{}
 	server, err := web.New(web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: in, Windows: windows,

@@ -61,8 +61,8 @@ func (a *API) signaturePatch(c echo.Context) error {
 }
 
 // parse checks a change.
-func (b *triageChange) parse() (leaks.Change, error) {
-	change := leaks.Change{NotLeak: b.NotLeak, Assignee: b.Assignee, Ticket: b.Ticket}
+func (b *triageChange) parse() (leaks.TriageChange, error) {
+	change := leaks.TriageChange{NotLeak: b.NotLeak, Assignee: b.Assignee, Ticket: b.Ticket}
 	state := ""
 	if b.State != nil {
 		state = *b.State
@@ -87,7 +87,7 @@ func (b *triageChange) parse() (leaks.Change, error) {
 			*change.Fixed = strings.TrimSpace(*b.FixedIn)
 		}
 	case setKnown:
-		known, err := leaks.KnownOf(text(b.Reason), text(b.Until), text(b.UntilBuild))
+		known, err := leaks.ParseToleration(text(b.Reason), text(b.Until), text(b.UntilBuild))
 		if err != nil {
 			return change, err
 		}

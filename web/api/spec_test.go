@@ -22,7 +22,7 @@ var spec = sync.OnceValues(func() (*openapi3.T, error) {
 	for _, media := range []string{"text/markdown", "application/xml"} {
 		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
 	}
-	return openapi3.NewLoader().LoadFromData(api.Spec)
+	return openapi3.NewLoader().LoadFromData(api.OpenAPISpec)
 })
 
 var router = sync.OnceValues(func() (routers.Router, error) {
@@ -91,7 +91,7 @@ func TestSpec(t *testing.T) {
 
 func TestSpecServed(t *testing.T) {
 	a := start(t).do("GET", "/api/v1/openapi.yaml", nil).want(t, 200, "")
-	if !bytes.Equal(a.body, api.Spec) {
+	if !bytes.Equal(a.body, api.OpenAPISpec) {
 		t.Error("another description is served")
 	}
 }

@@ -32,7 +32,7 @@ const msfzType = "application/msfz0"
 func (a *API) symbolGet(c echo.Context) error {
 	r := c.Request()
 	request, ok := symsrv.ParseRequest(strings.TrimPrefix(r.URL.Path, symbolServer))
-	if !ok || request.Form != symsrv.Plain && request.Form != symsrv.MSFZ || request.TwoTier {
+	if !ok || request.Form != symsrv.FormPlain && request.Form != symsrv.FormMSFZ || request.TwoTier {
 		return symbolMissing(c)
 	}
 	ctx := r.Context()
@@ -51,7 +51,7 @@ func (a *API) symbolGet(c echo.Context) error {
 	}
 	defer func() { _ = content.Close() }() // read only
 	packed := file.Kind == "pdb" && pdb.IsMSFZ(content)
-	if request.Form == symsrv.MSFZ && !packed {
+	if request.Form == symsrv.FormMSFZ && !packed {
 		return symbolMissing(c)
 	}
 	header := c.Response().Header()
@@ -62,7 +62,7 @@ func (a *API) symbolGet(c echo.Context) error {
 		compress.Vary(header, "Accept")
 	}
 	switch {
-	case packed && (request.Form == symsrv.MSFZ || asksForMSFZ(r)):
+	case packed && (request.Form == symsrv.FormMSFZ || asksForMSFZ(r)):
 		header.Set("Content-Type", msfzType)
 	case packed:
 		return a.sendUnpacked(ctx, c, file, content)

@@ -120,7 +120,7 @@ func (a *API) finish(ctx context.Context, locked *uploadstore.LockedUpload, part
 	result, err := a.accept(ctx, created, file)
 	file.close()
 	if err != nil {
-		if problem.Of(err).Status < http.StatusInternalServerError {
+		if problem.FromError(err).Status < http.StatusInternalServerError {
 			return errors.Join(err, a.forget(ctx, &locked.Upload))
 		}
 		return err

@@ -25,7 +25,7 @@ type WindowAnswers interface {
 	// Window gives the numbers of the run's report in a window, both as the View has them.
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
 	// Report makes the whole report on a window. head is the run's report without its sites, in what it rests on.
-	Report(ctx context.Context, head *analysis.Report, in store.Input, w capture.Window) (*analysis.Report, error)
+	Report(ctx context.Context, head *analysis.Report, in store.AnalysisInput, w capture.Window) (*analysis.Report, error)
 }
 
 // noWindows are those of a server that has no table to ask.
@@ -41,7 +41,9 @@ func (noWindows) Window(context.Context, store.View, int64, capture.Window) (*an
 	return nil, errNoWindows
 }
 
-func (noWindows) Report(context.Context, *analysis.Report, store.Input, capture.Window) (*analysis.Report, error) {
+func (noWindows) Report(
+	context.Context, *analysis.Report, store.AnalysisInput, capture.Window,
+) (*analysis.Report, error) {
 	return nil, errNoWindows
 }
 

@@ -26,7 +26,7 @@ func startTrace(t *testing.T) (n *node, run store.Run, end int64) {
 		415, "not-etl")
 	e := decode[uploadedFile](t,
 		n.do("PUT", evidence("name", "whole.etl"), bytes.NewReader(scenario.File(etltest.Format{}))).want(t, 201, ""))
-	return n, p.Settled(t, e.Run), scenario.End
+	return n, p.AwaitSettled(t, e.Run), scenario.End
 }
 
 func TestWindow(t *testing.T) {
@@ -122,7 +122,7 @@ func TestReportOfWindow(t *testing.T) {
 }
 
 func TestTraceReadAgain(t *testing.T) {
-	p := problem.Of(&analysis.Error{Code: analysis.CodeReadAgain, Message: "ask again"})
+	p := problem.FromError(&analysis.Error{Code: analysis.CodeReadAgain, Message: "ask again"})
 	if p.Status != 409 || p.Code != "read-again" || p.Detail != "ask again" || p.Title == "Conflict" {
 		t.Errorf("%+v", p)
 	}

@@ -92,7 +92,7 @@ func Handler() http.Handler {
 		header.Set("Content-Type", f.contentType)
 		header.Set("Cache-Control", maxAge)
 		compress.Vary(header, "Accept-Encoding")
-		if coding := compress.For(r, codings...); coding != compress.Identity {
+		if coding := compress.CodingFor(r, codings...); coding != compress.Identity {
 			if coded := f.coded[coding](); len(coded) < len(body) {
 				header.Set("Content-Encoding", string(coding))
 				body = coded

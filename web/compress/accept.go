@@ -7,10 +7,11 @@ type weight int
 
 const unsaid weight = -1
 
-// Choose returns the coding of an answer to a client with this Accept-Encoding header (RFC 9110, 12.5.3): of the offers
-// the one with the highest weight, the earlier one among equals, or Identity. A client that says nothing gets Identity,
-// and so does one that accepts none of the offers, even where it refuses Identity: an answer is better than none.
-func Choose(accept string, offers ...Coding) Coding {
+// ChooseCoding returns the coding of an answer to a client with this Accept-Encoding header (RFC 9110, 12.5.3): of the
+// offers the one with the highest weight, the earlier one among equals, or Identity. A client that says nothing gets
+// Identity, and so does one that accepts none of the offers, even where it refuses Identity: an answer is better than
+// none.
+func ChooseCoding(accept string, offers ...Coding) Coding {
 	best, most := Identity, weight(0)
 	for _, offer := range offers {
 		if w := weightOf(accept, offer); w > most {

@@ -35,11 +35,11 @@ var accepts = []struct {
 
 func TestChoose(t *testing.T) {
 	for _, test := range accepts {
-		if got := compress.Choose(test.header, compress.Codings...); got != test.want {
+		if got := compress.ChooseCoding(test.header, compress.Codings...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.header, got, test.want)
 		}
 	}
-	if got := compress.Choose("*"); got != compress.Identity {
+	if got := compress.ChooseCoding("*"); got != compress.Identity {
 		t.Errorf("of nothing: %q", got)
 	}
 }
@@ -51,19 +51,19 @@ func FuzzChoose(f *testing.F) {
 		f.Add(test.header)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		got := compress.Choose(header, compress.Codings...)
+		got := compress.ChooseCoding(header, compress.Codings...)
 		lower := strings.ToLower(header)
 		if got != compress.Identity && !strings.Contains(lower, string(got)) && !strings.Contains(header, "*") {
 			t.Errorf("%q gets %q", header, got)
 		}
-		if compress.Choose(header, compress.Codings...) != got {
+		if compress.ChooseCoding(header, compress.Codings...) != got {
 			t.Errorf("%q gets something else the second time", header)
 		}
 		if refusing := string(got) + ";q=0," + header; got != compress.Identity &&
-			compress.Choose(refusing, got) != compress.Identity {
+			compress.ChooseCoding(refusing, got) != compress.Identity {
 			t.Errorf("%q gets %q", refusing, got)
 		}
-		if alone := compress.Choose(header, got); got != compress.Identity && alone != got {
+		if alone := compress.ChooseCoding(header, got); got != compress.Identity && alone != got {
 			t.Errorf("%q gets %q of %q alone", header, alone, got)
 		}
 	})
@@ -72,10 +72,10 @@ func FuzzChoose(f *testing.F) {
 func BenchmarkChoose(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = compress.Choose("gzip, deflate, br, zstd", compress.Codings...)
+		_ = compress.ChooseCoding("gzip, deflate, br, zstd", compress.Codings...)
 	}
 	if n := testing.AllocsPerRun(10,
-		func() { _ = compress.Choose("gzip, deflate, br, zstd", compress.Codings...) }); math.Round(n) != 0 {
+		func() { _ = compress.ChooseCoding("gzip, deflate, br, zstd", compress.Codings...) }); math.Round(n) != 0 {
 		b.Errorf("%v allocations", n)
 	}
 }

@@ -2,8 +2,8 @@
 //
 // In come the bodies that handlers write, out go the same bodies in fewer bytes, while they are written: none is kept
 // whole. Some bodies are sent as they are: those shorter than a packet or compressed already, streams of events, parts
-// of files, and answers to HTTP/1.0, whose caches know no Vary. A handler that codes its answer itself asks Of and sets
-// Content-Encoding.
+// of files, and answers to HTTP/1.0, whose caches know no Vary. A handler that codes its answer itself asks CodingOf
+// and sets Content-Encoding.
 //
 // The length of a compressed answer tells whether a text that a request chose occurs beside a secret of the page
 // (BREACH). So a handler whose page shows a secret says "Cache-Control: no-transform", which ends compression here and
@@ -23,7 +23,9 @@ import (
 func Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		w := &response{ResponseWriter: c.Response().Writer, coding: For(r, Codings...), head: r.Method == http.MethodHead}
+		w := &response{
+			ResponseWriter: c.Response().Writer, coding: CodingFor(r, Codings...), head: r.Method == http.MethodHead,
+		}
 		c.Response().Writer = w
 		defer w.release()
 		if err := next(c); err != nil {
@@ -36,17 +38,17 @@ func Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// For is the coding, of those offered, in which a request is best answered.
-func For(r *http.Request, offers ...Coding) Coding {
+// CodingFor is the coding, of those offered, in which a request is best answered.
+func CodingFor(r *http.Request, offers ...Coding) Coding {
 	if !r.ProtoAtLeast(1, 1) || r.Header.Get("Range") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		return Identity
 	}
-	return Choose(strings.Join(r.Header.Values("Accept-Encoding"), ","), offers...)
+	return ChooseCoding(strings.Join(r.Header.Values("Accept-Encoding"), ","), offers...)
 }
 
-// Of is the coding in which Answers would send an answer, for handlers that have a body in several; Identity where
-// Answers is not at work.
-func Of(c echo.Context) Coding {
+// CodingOf is the coding in which Answers would send an answer, for handlers that have a body in several; Identity
+// where Answers is not at work.
+func CodingOf(c echo.Context) Coding {
 	if w, ok := c.Response().Writer.(*response); ok {
 		return w.coding
 	}

@@ -144,9 +144,9 @@ func Invalid(field, format string, args ...any) *Problem {
 	return p
 }
 
-// Of is the one table from errors to statuses and codes. An error that the table does not know is the server's fault:
-// it becomes "internal" and its text stays in the log.
-func Of(err error) *Problem {
+// FromError is the one table from errors to statuses and codes. An error that the table does not know is the server's
+// fault: it becomes "internal" and its text stays in the log.
+func FromError(err error) *Problem {
 	p := translate(err)
 	p.Type = "urn:heapdrift:problem:" + p.Code
 	switch p.Title = titles[p.Code]; {
@@ -223,7 +223,7 @@ const (
 func outage(err error) *Problem {
 	var p *Problem
 	switch {
-	case blob.IsFull(err), store.IsFull(err):
+	case blob.IsFull(err), store.IsDiskFull(err):
 		p = New(http.StatusInsufficientStorage, CodeNoSpace,
 			"the server's disk is full: ask the administrator to free disk space")
 		p.RetryAfter = retryLate
@@ -243,8 +243,8 @@ func slug(status int) string {
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "-")
 }
 
-// Wait says in the header of an answer when it is worth to ask again, where that is known.
-func (p *Problem) Wait(header http.Header) {
+// SetRetryAfter says in the header of an answer when it is worth to ask again, where that is known.
+func (p *Problem) SetRetryAfter(header http.Header) {
 	if p.RetryAfter > 0 {
 		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(p.RetryAfter.Seconds())+1))
 	}
@@ -258,7 +258,7 @@ func (p *Problem) Send(c echo.Context) error {
 	header.Del("ETag")
 	header.Del("Content-Encoding")
 	header.Del("Content-Disposition")
-	p.Wait(header)
+	p.SetRetryAfter(header)
 	if id := header.Get(echo.HeaderXRequestID); id != "" {
 		p.Instance = "urn:heapdrift:request:" + id
 	}
@@ -280,8 +280,8 @@ func ofRules(wrong []*blame.RuleError) *Problem {
 	return p
 }
 
-// Rejected lists the lines of another tool's rule file that have no translation.
-func Rejected(made *blame.RuleImport) []LineProblem {
+// RejectedLines lists the lines of another tool's rule file that have no translation.
+func RejectedLines(made *blame.RuleImport) []LineProblem {
 	list := make([]LineProblem, len(made.Rejected))
 	for i, r := range made.Rejected {
 		list[i] = LineProblem{r.Line, "not-translated", r.Text + ": " + r.Reason}

@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 		"an analysis of no window": {&analysis.Error{Code: analysis.CodeNoSuchProcess, Message: "secret"}, 500, "internal",
 			"Internal error", "send the request's id to your administrator"},
 	} {
-		p := problem.Of(test.err)
+		p := problem.FromError(test.err)
 		if p.Status != test.status || p.Code != test.code || p.Title != test.title ||
 			!strings.Contains(p.Detail, test.detail) || strings.Contains(p.Detail, "secret") {
 			t.Errorf("%s: %+v", name, p)
@@ -100,7 +100,7 @@ func TestOf(t *testing.T) {
 
 func TestOfKeepsTheError(t *testing.T) {
 	shared := problem.New(http.StatusNotFound, problem.CodeNotFound, "gone")
-	if p := problem.Of(fmt.Errorf("page: %w", shared)); p == shared || p.Detail != "gone" || shared.Title != "" {
+	if p := problem.FromError(fmt.Errorf("page: %w", shared)); p == shared || p.Detail != "gone" || shared.Title != "" {
 		t.Errorf("%+v of %+v", p, shared)
 	}
 }

@@ -72,7 +72,7 @@ func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
 	defer func() { _ = content.Close() }() // read only
 	types := symbols.HeapTypes{Library: h.Library()}
 	defer types.Close()
-	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content),
+	return ingest.Read(symsrv.WithRunLimit(ctx), source(t.Files[0], content),
 		ingest.Options{Progress: portion(h, jobs.SnapshotStages, jobs.Reading), Types: ingest.TypesFrom(types.Find)})
 }
 

@@ -98,8 +98,8 @@ func start(t testing.TB, path symbols.Library, readers *sandbox.Runner) *Pipelin
 	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs, Sandbox: runner}, node}
 }
 
-// Settled waits until a run has no work left.
-func (p *Pipeline) Settled(t testing.TB, id int64) (run store.Run) {
+// AwaitSettled waits until a run has no work left.
+func (p *Pipeline) AwaitSettled(t testing.TB, id int64) (run store.Run) {
 	t.Helper()
 	await.Until(t, "the jobs of the run to end", func() bool {
 		var err error

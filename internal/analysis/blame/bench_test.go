@@ -25,7 +25,7 @@ func BenchmarkNormalize(b *testing.B) {
 	b.SetBytes(int64(bytes))
 	for b.Loop() {
 		for _, n := range benchNames {
-			blame.Normalize(n)
+			blame.NormalizeFunction(n)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func BenchmarkClass(b *testing.B) {
 	for i := range 100 {
 		fmt.Fprintf(&text, "module:third%d* function:Get%d* -> -app owner=team%d\n", i, i, i)
 	}
-	for name, rules := range map[string]*blame.Rules{"core": blame.Default(), "100 rules": parse(b, text.String())} {
+	for name, rules := range map[string]*blame.Rules{"core": blame.DefaultRules(), "100 rules": parse(b, text.String())} {
 		b.Run(name, func(b *testing.B) {
 			module := &blame.Module{Name: "app", Path: `C:\Program Files\app\app.exe`, Own: true}
 			for b.Loop() {
@@ -52,7 +52,7 @@ func benchStack() []*blame.Class {
 	module := &blame.Module{Name: "app", Path: `C:\Program Files\app\app.exe`, Own: true}
 	var stack []*blame.Class
 	for i := range 32 {
-		class := blame.Default().Class(&blame.Frame{Module: module,
+		class := blame.DefaultRules().Class(&blame.Frame{Module: module,
 			Function: benchNames[min(i*len(benchNames)/32, len(benchNames)-1)] + fmt.Sprint(i)})
 		stack = append(stack, &class)
 	}

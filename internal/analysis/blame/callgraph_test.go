@@ -42,7 +42,7 @@ func openBinary(t *testing.T, dir, name string) *builtBinary {
 	}
 	t.Cleanup(func() { _ = symbols.Close() })
 	b := &builtBinary{pdb: symbols, names: map[uint32]string{}, calls: map[uint32][]call{},
-		frames: map[uint32][]*blame.Class{}, rules: blame.Default(),
+		frames: map[uint32][]*blame.Class{}, rules: blame.DefaultRules(),
 		module: &blame.Module{Name: name, Path: `C:\app\` + name + ".exe", Private: true, Program: true}}
 	type extent struct{ from, to uint32 }
 	var extents []extent
@@ -135,7 +135,7 @@ func (b *builtBinary) signatures(t *testing.T, entries, allocating []string) map
 		on[at]--
 	}
 	for start, name := range b.names {
-		if slices.Contains(entries, blame.Normalize(name)) {
+		if slices.Contains(entries, blame.NormalizeFunction(name)) {
 			walk(start)
 		}
 	}

@@ -60,7 +60,7 @@ func (r *Rules) decide(f *Frame) *Decision {
 	}
 	function := ""
 	if strings.Trim(f.Function, "?") != "" { // UMDH writes ??? for what it does not know
-		function = Normalize(f.Function)
+		function = NormalizeFunction(f.Function)
 	}
 	from := origin(f, &name)
 	s := subject{frame: f, module: &name, function: function, origin: from.Layer}

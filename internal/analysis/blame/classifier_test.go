@@ -23,7 +23,7 @@ func TestClassifier(t *testing.T) {
 		"<lambda_5678>::operator()", "RtlUserThreadStart"}
 	files := []string{"", `C:\src\pool.h`, `C:\src\main.cpp`}
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, of := range []*blame.Rules{rules, blame.Default()} {
+	for _, of := range []*blame.Rules{rules, blame.DefaultRules()} {
 		c := of.Classifier()
 		for range 5000 {
 			f := blame.Frame{Module: modules[r.IntN(len(modules))], Function: functions[r.IntN(len(functions))],

@@ -8,7 +8,7 @@ import (
 // A Replacement pairs a signature that one build has with one that another build has in its place.
 type Replacement struct {
 	From, To int     // places in the lists
-	Alike    float64 // as Similar says
+	Likeness float64 // as Similar says
 	// Omitted says that one is the other without one frame between the first and the last: what compilers do that make
 	// the last call of a function a jump, or inline and leave no trace. It is likely the same leak, and not certain: two
 	// paths of one program may differ so too. Otherwise functions have other names.
@@ -44,9 +44,9 @@ func FindReplacements(from, to []Signature) []Replacement {
 					continue
 				}
 				seen[k] = true
-				d := Replacement{From: i, To: k, Alike: Similarity(from[i].Frames, to[k].Frames),
+				d := Replacement{From: i, To: k, Likeness: Similarity(from[i].Frames, to[k].Frames),
 					Omitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
-				if d.Omitted || d.Alike >= leastAlike {
+				if d.Omitted || d.Likeness >= leastAlike {
 					all = append(all, d)
 				}
 			}
@@ -104,7 +104,7 @@ func unambiguous(all []Replacement) []Replacement {
 			}
 			return 1
 		}
-		return cmp.Compare(b.Alike, a.Alike)
+		return cmp.Compare(b.Likeness, a.Likeness)
 	}
 	slices.SortStableFunc(all, better)
 	bestFrom, bestTo := map[int]Replacement{}, map[int]Replacement{}

@@ -66,8 +66,8 @@ var explanations = map[string]string{
 	"origin/no-module":       "The address is outside all images: generated code, or an image that the evidence does not list.",
 }
 
-// Explain describes a rule in a sentence; "" for an unknown id.
-func Explain(rule string) string {
+// ExplainRule describes a rule in a sentence; "" for an unknown id.
+func ExplainRule(rule string) string {
 	if line, ok := strings.CutPrefix(rule, "project/"); ok {
 		return "Line " + line + " of the project's rules matches this frame."
 	}

@@ -136,7 +136,7 @@ func (r *labRun) modules() map[string]*blame.Module {
 
 func classesOf(modules map[string]*blame.Module, frames []labFrame) []*blame.Class {
 	var stack []*blame.Class
-	rules := blame.Default()
+	rules := blame.DefaultRules()
 	for _, f := range frames {
 		for _, in := range f.Inlined {
 			c := rules.Class(&blame.Frame{Module: modules[f.Module], Function: in.Function, File: in.File})

@@ -90,7 +90,7 @@ func TestPlace(t *testing.T) {
 		var layers []string
 		for _, m := range placed.Marks {
 			layers = append(layers, string(m.Layer))
-			if blame.Explain(m.Rule) == "" {
+			if blame.ExplainRule(m.Rule) == "" {
 				t.Errorf("%s: no explanation of %q", c.name, m.Rule)
 			}
 		}
@@ -157,7 +157,7 @@ func TestOrigin(t *testing.T) {
 		if !ok {
 			function = "f"
 		}
-		class := blame.Default().Class(&blame.Frame{Module: &c.module, Function: function, File: file})
+		class := blame.DefaultRules().Class(&blame.Frame{Module: &c.module, Function: function, File: file})
 		if class.Between.Rule != c.want {
 			t.Errorf("%+v %s: %s, want %s", c.module, c.file, class.Between.Rule, c.want)
 		}
@@ -167,16 +167,16 @@ func TestOrigin(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	for _, id := range append(blame.RuleIDs(), "project/7") {
-		if s := blame.Explain(id); !strings.HasSuffix(s, ".") {
+		if s := blame.ExplainRule(id); !strings.HasSuffix(s, ".") {
 			t.Errorf("%s: %q", id, s)
 		}
 	}
 	for _, id := range blame.CoreRuleIDs() {
-		if blame.Explain(id) == "" {
+		if blame.ExplainRule(id) == "" {
 			t.Errorf("no explanation of %s", id)
 		}
 	}
-	if blame.Explain("none/such") != "" {
+	if blame.ExplainRule("none/such") != "" {
 		t.Error("an explanation of nothing")
 	}
 }

@@ -2,26 +2,26 @@ package blame
 
 import "strings"
 
-// The spellings that Normalize brings what compilers number or name after a hash to.
+// The spellings that NormalizeFunction brings what compilers number or name after a hash to.
 const (
 	lambdaName    = "<lambda>"
 	anonymousName = "<anonymous>"
 	templateName  = "<T>"
 )
 
-// rounds bounds how often Normalize goes over a name: what one round uncovers, a thunk's target or a scope in quotes,
-// the next one normalises. Real names need two.
+// rounds bounds how often NormalizeFunction goes over a name: what one round uncovers, a thunk's target or a scope in
+// quotes, the next one normalises. Real names need two.
 const rounds = 16
 
 // maxName bounds, in bytes, the names that are taken apart: compilers cut or hash theirs at 4096.
 const maxName = 8192
 
-// Normalize brings the names that compilers, debuggers and symbol files give one function to one spelling, so that they
-// agree between builds, 32 and 64 bits, and kinds of evidence: arguments, return type, calling convention and cv are
-// dropped, template arguments of classes become <T> and those of functions go, lambdas <lambda>, anonymous namespaces
-// <anonymous>; numbered parts, clones and hashes go, operators stay. Names of C lose their decoration and their leading
-// underscores, of which 32-bit builds have one more. Normalizing twice changes nothing.
-func Normalize(function string) string {
+// NormalizeFunction brings the names that compilers, debuggers and symbol files give one function to one spelling, so
+// that they agree between builds, 32 and 64 bits, and kinds of evidence: arguments, return type, calling convention and
+// cv are dropped, template arguments of classes become <T> and those of functions go, lambdas <lambda>, anonymous
+// namespaces <anonymous>; numbered parts, clones and hashes go, operators stay. Names of C lose their decoration and
+// their leading underscores, of which 32-bit builds have one more. Normalizing twice changes nothing.
+func NormalizeFunction(function string) string {
 	if isPlainC(function) && !strings.ContainsAny(function, "$.@") { // most names of C
 		return undecorate(function)
 	}

@@ -125,10 +125,10 @@ func TestNormalize(t *testing.T) {
 		{"System.String.Concat", "System.String.Concat"},
 		{"  foo  ", "foo"},
 	} {
-		if got := blame.Normalize(c.in); got != c.want {
+		if got := blame.NormalizeFunction(c.in); got != c.want {
 			t.Errorf("Normalize(%q) = %q, want %q", c.in, got, c.want)
 		}
-		if got := blame.Normalize(c.want); got != c.want {
+		if got := blame.NormalizeFunction(c.want); got != c.want {
 			t.Errorf("Normalize(%q) = %q: not settled", c.want, got)
 		}
 	}
@@ -158,8 +158,8 @@ func TestNormalizeModule(t *testing.T) {
 func TestNormalizeDamaged(t *testing.T) {
 	t.Parallel()
 	settled := func(s string) {
-		once := blame.Normalize(s)
-		if twice := blame.Normalize(once); twice != once {
+		once := blame.NormalizeFunction(s)
+		if twice := blame.NormalizeFunction(once); twice != once {
 			t.Errorf("Normalize(%q) = %q, again %q", s, once, twice)
 		}
 	}
@@ -191,8 +191,8 @@ func FuzzNormalize(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		once := blame.Normalize(s)
-		if twice := blame.Normalize(once); twice != once {
+		once := blame.NormalizeFunction(s)
+		if twice := blame.NormalizeFunction(once); twice != once {
 			t.Errorf("Normalize(%q) = %q, again %q", s, once, twice)
 		}
 		if len(once) > 5*len(s)+16 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MaxRules bounds the lines of rules that a project may have: each is tried on each distinct frame.
-const MaxRules = 10_000
+// MaxRuleLines bounds the lines of rules that a project may have: each is tried on each distinct frame.
+const MaxRuleLines = 10_000
 
 // A RuleError says what is wrong with a line of rules and what to write instead.
 type RuleError struct {
@@ -47,9 +47,9 @@ func ParseRules(text string) (*Rules, error) {
 		if err == nil && len(tokens) == 0 {
 			continue
 		}
-		if count++; count > MaxRules {
+		if count++; count > MaxRuleLines {
 			errs = append(errs, &RuleError{line, CodeTooManyRules,
-				fmt.Sprintf("more than %d rules; merge some by patterns with * and ?", MaxRules)})
+				fmt.Sprintf("more than %d rules; merge some by patterns with * and ?", MaxRuleLines)})
 			break
 		}
 		var made *rule

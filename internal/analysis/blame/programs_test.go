@@ -11,7 +11,7 @@ import (
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	const start = " < KERNELBASE!BaseThreadInitThunk < ntdll!RtlUserThreadStart"
-	p := newProgram(blame.Default())
+	p := newProgram(blame.DefaultRules())
 	for name, test := range map[string]struct{ stack, frames string }{
 		"Delphi string": {"KERNELBASE!VirtualAlloc < app!System.SysGetMem < app!System.@GetMem < app!System.@NewUnicodeString < app!System.@UStrSetLength < app!Unit1.TForm1.Button1Click", "app!Unit1.TForm1.Button1Click"},
 		"Delphi object": {"KERNELBASE!VirtualAlloc < app!FastMM4.FastGetMem < app!System.TObject.NewInstance < app!System.@ClassCreate < app!Shop.TCart.Create < app!Shop.Load", "app!Shop.TCart.Create app!Shop.Load"},
@@ -40,7 +40,7 @@ func TestOwnFunctionsWithNamesOfTheRunTime(t *testing.T) {
 		`minkernel\crts\ucrt\src\appcrt\filesystem\fullpath.cpp`: blame.LayerPlumbing,
 		"": blame.LayerPlumbing, // nothing tells
 	} {
-		if c := blame.Default().Class(&blame.Frame{Module: module, Function: "getpath",
+		if c := blame.DefaultRules().Class(&blame.Frame{Module: module, Function: "getpath",
 			File: file}); c.Between.Layer != want {
 			t.Errorf("in %q: %s, want %s", file, c.Between.Layer, want)
 		}
@@ -51,7 +51,7 @@ func TestOwnFunctionsWithNamesOfTheRunTime(t *testing.T) {
 // not.
 func TestRunTimeInMidStack(t *testing.T) {
 	for _, file := range []string{"", `d:\a01\_work\4\s\src\vctools\crt\vcstartup\src\startup\dll_dllmain.cpp`} {
-		c := blame.Default().Class(&blame.Frame{Module: &blame.Module{Name: "plugin", Own: true},
+		c := blame.DefaultRules().Class(&blame.Frame{Module: &blame.Module{Name: "plugin", Own: true},
 			Function: "dllmain_dispatch", File: file})
 		if c.Between.Layer != blame.LayerSystem || c.Outer.Layer != blame.LayerBase {
 			t.Errorf("file %q: %+v", file, c)

@@ -12,8 +12,8 @@ type Rules struct {
 	attributes []*rule // that give an owner, a reason or a group
 }
 
-// Default returns the rules of a project that has none of its own.
-func Default() *Rules { return &Rules{} }
+// DefaultRules returns the rules of a project that has none of its own.
+func DefaultRules() *Rules { return &Rules{} }
 
 // A rule is a line of a project's file.
 type rule struct {

@@ -53,7 +53,7 @@ func TestRuleErrors(t *testing.T) {
 	if list := blame.RuleErrors(err); len(list) != 2 || list[1].Line != 3 || !strings.Contains(list[1].Error(), "line 3") {
 		t.Errorf("two wrong lines: %v", err)
 	}
-	_, err = blame.ParseRules(strings.Repeat("module:b -> +app\n", blame.MaxRules+1))
+	_, err = blame.ParseRules(strings.Repeat("module:b -> +app\n", blame.MaxRuleLines+1))
 	if list := blame.RuleErrors(err); len(list) != 1 || list[0].Code != blame.CodeTooManyRules {
 		t.Errorf("too many: %v", err)
 	}
@@ -137,7 +137,7 @@ func FuzzParseRules(f *testing.F) {
 		class := rules.Class(frame)
 		stack := []*blame.Class{&class}
 		placed := blame.MarkStack(stack)
-		if placed.Blame != 0 || blame.Explain(placed.Marks[0].Rule) == "" {
+		if placed.Blame != 0 || blame.ExplainRule(placed.Marks[0].Rule) == "" {
 			t.Errorf("%+v", placed)
 		}
 		placed.Attributes(stack)

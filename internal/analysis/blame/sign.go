@@ -19,7 +19,7 @@ type Signature struct {
 	Fine  string // of the whole stack but the allocator's inside and the thread's start: "sig1:" and 32 hex digits
 	Leaf  string // of origin and blame frame alone: "sig1:" and 32 hex digits
 	Title string // for people: origin via plumbing | blame; at most 255 characters
-	// Frames are the names that ID is made of, the frame to blame first. Used are their places in the stack.
+	// Frames are the names that the signature is made of, the frame to blame first. Used are their places in the stack.
 	Frames []string
 	Used   []int
 	// Provisional says that a frame of Frames has no name: the signature is one build's, and symbols will replace it.
@@ -65,11 +65,13 @@ func (s *Signer) Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	return out
 }
 
-// ID is that of Sign alone.
-func ID(kind string, stack []*Class, p MarkedStack) string { return new(Signer).ID(kind, stack, p) }
+// SignatureID is that of Sign alone.
+func SignatureID(kind string, stack []*Class, p MarkedStack) string {
+	return new(Signer).SignatureID(kind, stack, p)
+}
 
-// ID is ID.
-func (s *Signer) ID(kind string, stack []*Class, p MarkedStack) string {
+// SignatureID is the function SignatureID, in the memory of the Signer.
+func (s *Signer) SignatureID(kind string, stack []*Class, p MarkedStack) string {
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
 		return s.h.sum("id", kind, nil)
 	}
@@ -175,20 +177,20 @@ func (h *hasher) name(c *Class) {
 	binary.LittleEndian.PutUint64(h.b[at:], uint64(len(h.b)-at-8))
 }
 
-// Version is hashed with every signature, and begins its id, before a colon.
-const Version = "sig1"
+// SignatureVersion is hashed with every signature, and begins its id, before a colon.
+const SignatureVersion = "sig1"
 
 // sum is the id of the names that some frames of a stack have.
 func (h *hasher) sum(part, kind string, stack []*Class, frames ...int) string {
 	h.b = h.b[:0]
-	h.field(Version)
+	h.field(SignatureVersion)
 	h.field(part)
 	h.field(kind)
 	for _, at := range frames {
 		h.name(stack[at])
 	}
 	sum := sha256.Sum256(h.b)
-	id := make([]byte, 0, len(Version)+1+32)
-	id = append(append(id, Version...), ':')
+	id := make([]byte, 0, len(SignatureVersion)+1+32)
+	id = append(append(id, SignatureVersion...), ':')
 	return string(hex.AppendEncode(id, sum[:16]))
 }

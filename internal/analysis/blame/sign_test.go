@@ -47,7 +47,7 @@ func TestSign(t *testing.T) {
 		{"unknown of a build", "ntdll+0x1 < other+0x30", "other+0x30", "other!<unknown>+0x30@B1"},
 		{"no stack", "", "no stack", ""},
 	} {
-		p := newProgram(blame.Default())
+		p := newProgram(blame.DefaultRules())
 		s := p.sign(c.stack)
 		if s.Title != c.title || strings.Join(s.Frames, " ") != c.frames {
 			t.Errorf("%s: %q of %q; want %q of %q", c.name, s.Title, s.Frames, c.title, c.frames)
@@ -72,7 +72,7 @@ func TestSign(t *testing.T) {
 // Databases hold these ids, so they must not change.
 func TestSignIsFixed(t *testing.T) {
 	t.Parallel()
-	s := newProgram(blame.Default()).sign("ntdll!RtlAllocateHeap < app!malloc < app!std::vector<int>::push_back < app!f < app!g < kernel32!BaseThreadInitThunk")
+	s := newProgram(blame.DefaultRules()).sign("ntdll!RtlAllocateHeap < app!malloc < app!std::vector<int>::push_back < app!f < app!g < kernel32!BaseThreadInitThunk")
 	if s.ID != "sig1:6c5932c848eae5b927e959647615a8ce" || s.Fine != "sig1:7a096c68ee4b70c9d3c8ee38014fa55f" ||
 		s.Leaf != "sig1:924c2a48c0b48e933b5ea0bf3817fa07" {
 		t.Errorf("%s %s %s", s.ID, s.Fine, s.Leaf)
@@ -81,7 +81,7 @@ func TestSignIsFixed(t *testing.T) {
 
 func TestSignTellsApart(t *testing.T) {
 	t.Parallel()
-	p := newProgram(blame.Default())
+	p := newProgram(blame.DefaultRules())
 	stack := p.stack("app!malloc < app!f < app!g")
 	heap, virtual := blame.Sign("heap", stack, blame.MarkStack(stack)), blame.Sign("virtual", stack, blame.MarkStack(stack))
 	if heap.ID == virtual.ID || heap.Fine == virtual.Fine || heap.Leaf == virtual.Leaf {
@@ -107,7 +107,7 @@ func TestTitleIsShort(t *testing.T) {
 	for _, text := range []string{"app!" + long + "f", "other!" + long + "a < app!" + long + "b",
 		"app!malloc < app!std::" + long + "x < app!std::" + long + "y < app!g", "app!é" + long, "app!std::" + long + "z",
 		"app!a\nb\x00", "other!a\nb < app!\xff"} {
-		title := newProgram(blame.Default()).sign(text).Title
+		title := newProgram(blame.DefaultRules()).sign(text).Title
 		if utf8.RuneCountInString(title) > 255 || strings.ContainsAny(title, "\n\x00") || !utf8.ValidString(title) {
 			t.Errorf("%d characters: %q", utf8.RuneCountInString(title), title)
 		}
@@ -123,7 +123,7 @@ func TestRecursionFolds(t *testing.T) {
 		for i := range cycle {
 			cycle[i] = "app!cycle" + string(rune('a'+i))
 		}
-		p, want := newProgram(blame.Default()), ""
+		p, want := newProgram(blame.DefaultRules()), ""
 		for depth := 1; depth < 12; depth++ {
 			frames := append([]string{"ntdll!RtlAllocateHeap", "app!leaf"}, slices.Repeat(cycle, depth)...)
 			id := p.sign(strings.Join(append(frames, "app!main"), " < ")).ID
@@ -140,7 +140,7 @@ func TestRecursionFolds(t *testing.T) {
 // A signature contains neither the place of the code nor lines or offsets.
 func TestSignForgetsPlaces(t *testing.T) {
 	t.Parallel()
-	rules := blame.Default()
+	rules := blame.DefaultRules()
 	sign := func(m blame.Module, file string, offset uint64) blame.Signature {
 		inner := rules.Class(&blame.Frame{Module: &m, Function: "Foo::Bar", File: file, Offset: offset})
 		outer := rules.Class(&blame.Frame{Module: &m, Function: "main", File: file, Offset: offset})
@@ -203,7 +203,7 @@ func TestMoved(t *testing.T) {
 		stack(7, "ntdll!RtlAllocateHeap", "app!h"),
 		stack(7),
 	}
-	moves, err := blame.MovedSignatures(t.Context(), blame.Default(), parse(t, "function:Wrap -> plumbing"), stacks)
+	moves, err := blame.MovedSignatures(t.Context(), blame.DefaultRules(), parse(t, "function:Wrap -> plumbing"), stacks)
 	if err != nil || len(moves) != 2 {
 		t.Fatalf("%+v %v", moves, err)
 	}

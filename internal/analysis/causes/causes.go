@@ -15,8 +15,8 @@ import (
 
 // A Leak holds the numbers and frames of one leak of a run.
 type Leak struct {
-	// Came is the number of blocks of each interval that stayed. All leaks of a run have the same intervals.
-	Came []int64
+	// StayedByInterval is the number of blocks of each interval that stayed. All leaks of a run have the same intervals.
+	StayedByInterval []int64
 	// Frames are the frames of the signature, the blamed function first.
 	Frames []string
 	// Load is the share of the work done in each interval, estimated from the other leaks; nil if unknown. It is called
@@ -36,8 +36,8 @@ type Run struct {
 
 // A Group holds the leaks of one cause.
 type Group struct {
-	Leaks []int // indexes in the list, ascending
-	Ratio []int // blocks of each leak in one object, in the order of Leaks
+	LeakIndexes []int // indexes in the list, ascending
+	Ratio       []int // blocks of each leak in one object, in the order of LeakIndexes
 	// Objects is how many objects were allocated and stayed.
 	Objects int64
 	// Owner is the innermost frame that all of them were called by; "" where there is none.
@@ -65,7 +65,8 @@ func Find(ctx context.Context, list []Leak, run Run) ([]Group, error) {
 	var usable []int
 	for i := range list {
 		g.set[i] = i
-		if g.shapes[i] = shapeOf(list[i].Came); g.shapes[i].intervals >= leastIntervals && g.shapes[i].total >= leastObjects {
+		g.shapes[i] = shapeOf(list[i].StayedByInterval)
+		if g.shapes[i].intervals >= leastIntervals && g.shapes[i].total >= leastObjects {
 			usable = append(usable, i)
 		}
 	}
@@ -120,7 +121,7 @@ func (g *grouping) buckets(usable []int) [][]int {
 				c.far = append(c.far, i)
 			}
 		}
-		if g.shapes[i].burstiness(g.list[i].Came, g.run.Time, 1) >= leastBurstiness {
+		if g.shapes[i].burstiness(g.list[i].StayedByInterval, g.run.Time, 1) >= leastBurstiness {
 			bursting = append(bursting, i)
 		}
 	}
@@ -146,7 +147,7 @@ func (g *grouping) isOneCause(i, k int) bool {
 	if !ok {
 		return false
 	}
-	a, b := g.list[i].Came, g.list[k].Came
+	a, b := g.list[i].StayedByInterval, g.list[k].StayedByInterval
 	if !isClose(a, b, p, q) || !g.agree(a, b, p, q) {
 		return false
 	}
@@ -175,11 +176,11 @@ func (g *grouping) agree(a, b []int64, p, q int) bool {
 // the load explains. Where nothing tells the load, it may explain them.
 func (g *grouping) bursts(i, blocks int) bool {
 	s, l := &g.shapes[i], &g.list[i]
-	if s.burstiness(l.Came, g.run.Time, blocks) < leastBurstiness || l.Load == nil && g.run.Work == nil {
+	if s.burstiness(l.StayedByInterval, g.run.Time, blocks) < leastBurstiness || l.Load == nil && g.run.Work == nil {
 		return false
 	}
-	return (g.run.Work == nil || s.burstiness(l.Came, g.run.Work, blocks) >= leastBurstiness) &&
-		(l.Load == nil || s.burstiness(l.Came, l.Load(), blocks) >= leastBurstiness)
+	return (g.run.Work == nil || s.burstiness(l.StayedByInterval, g.run.Work, blocks) >= leastBurstiness) &&
+		(l.Load == nil || s.burstiness(l.StayedByInterval, l.Load(), blocks) >= leastBurstiness)
 }
 
 // owner is the innermost frame that all leaks have and that may own an object; "" for none.
@@ -225,7 +226,7 @@ func (g *grouping) groups(usable []int) []Group {
 		if len(leaks) < 2 {
 			continue
 		}
-		group := Group{Leaks: leaks, Owner: g.owner(leaks)}
+		group := Group{LeakIndexes: leaks, Owner: g.owner(leaks)}
 		group.Ratio, group.Objects = g.ratio(leaks)
 		list = append(list, group)
 	}

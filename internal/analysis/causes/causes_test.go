@@ -67,7 +67,7 @@ func find(t testing.TB, list ...causes.Leak) []causes.Group {
 }
 
 func leak(name, owner string, came []int64) causes.Leak {
-	return causes.Leak{Came: came, Frames: framesOf(name, owner), Load: func() []float64 { return even(len(came)) }}
+	return causes.Leak{StayedByInterval: came, Frames: framesOf(name, owner), Load: func() []float64 { return even(len(came)) }}
 }
 
 // The objects of a test come in 11 intervals, as evenly as chance has it.
@@ -100,8 +100,8 @@ func TestFind(t *testing.T) {
 			"[0 1] [1 3]", "app!Server::Run"},
 		"bursts that the load explains": {[]causes.Leak{busy("Session", "Open", bursts), busy("Name", "Close", times(bursts, 3))},
 			"", ""},
-		"bursts, and nobody tells the load": {[]causes.Leak{{Came: bursts, Frames: framesOf("Session", "Open")},
-			{Came: bursts, Frames: framesOf("Name", "Close")}}, "", ""},
+		"bursts, and nobody tells the load": {[]causes.Leak{{StayedByInterval: bursts, Frames: framesOf("Session", "Open")},
+			{StayedByInterval: bursts, Frames: framesOf("Name", "Close")}}, "", ""},
 		"two timers": {[]causes.Leak{leak("Session", "Open", []int64{4, 4, 6, 4, 4, 4, 4, 4, 6, 4, 4, 4, 4, 6, 4}),
 			leak("Name", "Open", []int64{2, 2, 3, 2, 2, 2, 2, 2, 2, 2, 3, 2, 2, 2, 3})}, "", ""},
 		"one timer": {[]causes.Leak{leak("Session", "Open", times(even1(21), 2)), leak("Name", "Open", even1(21))},
@@ -110,12 +110,12 @@ func TestFind(t *testing.T) {
 		"one interval": {[]causes.Leak{leak("Session", "Open", []int64{0, 0, 90, 0, 0, 0, 0, 0, 0, 0, 0}),
 			leak("Name", "Open", []int64{0, 0, 90, 0, 0, 0, 0, 0, 0, 0, 0})}, "", ""},
 		"of one thread only": {[]causes.Leak{
-			{Came: sessions, Frames: []string{"app!Session", "app!main"}}, {Came: sessions, Frames: []string{"app!Name", "app!main"}}}, "", ""},
+			{StayedByInterval: sessions, Frames: []string{"app!Session", "app!main"}}, {StayedByInterval: sessions, Frames: []string{"app!Name", "app!main"}}}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			groups, got, owner := find(t, c.list...), "", ""
 			if len(groups) > 0 {
-				got, owner = fmt.Sprint(groups[0].Leaks, " ", groups[0].Ratio), groups[0].Owner
+				got, owner = fmt.Sprint(groups[0].LeakIndexes, " ", groups[0].Ratio), groups[0].Owner
 			}
 			if len(groups) > 1 || got != c.want || owner != c.owner {
 				t.Errorf("%v", groups)
@@ -207,7 +207,7 @@ func many(n, intervals, each int) []causes.Leak {
 	list := make([]causes.Leak, n)
 	for i := range list {
 		if i%10 == 1 {
-			list[i] = leak(fmt.Sprint("Part", i), fmt.Sprint("Owner", i/each), times(list[i-1].Came, 2))
+			list[i] = leak(fmt.Sprint("Part", i), fmt.Sprint("Owner", i/each), times(list[i-1].StayedByInterval, 2))
 			continue
 		}
 		list[i] = leak(fmt.Sprint("Place", i), fmt.Sprint("Owner", i/each), poisson(r, even(intervals), 40))
@@ -218,7 +218,7 @@ func many(n, intervals, each int) []causes.Leak {
 func TestManyLeaks(t *testing.T) {
 	groups := find(t, many(20_000, 11, 10)...)
 	for _, g := range groups {
-		if len(g.Leaks) != 2 || g.Leaks[0]+1 != g.Leaks[1] || g.Leaks[1]%10 != 1 {
+		if len(g.LeakIndexes) != 2 || g.LeakIndexes[0]+1 != g.LeakIndexes[1] || g.LeakIndexes[1]%10 != 1 {
 			t.Fatalf("%v", g)
 		}
 	}

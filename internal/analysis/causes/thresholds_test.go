@@ -61,7 +61,7 @@ func TestIsShared(t *testing.T) {
 // Objects come in bursts where their pace swings by half of itself, by every clock that tells.
 func TestBursts(t *testing.T) {
 	bursts := func(run Run, load func() []float64, came ...int64) bool {
-		g := grouping{run: run, list: []Leak{{Came: came, Load: load}}, shapes: []shape{shapeOf(came)}}
+		g := grouping{run: run, list: []Leak{{StayedByInterval: came, Load: load}}, shapes: []shape{shapeOf(came)}}
 		return g.bursts(0, 1)
 	}
 	even := func() []float64 { return []float64{0.5, 0.5} }
@@ -101,7 +101,7 @@ func TestOwnerReach(t *testing.T) {
 			}
 		}
 		came := []int64{100, 120, 90, 110, 130, 70}
-		groups, err := Find(t.Context(), []Leak{{Came: came, Frames: a}, {Came: came, Frames: b}}, Run{})
+		groups, err := Find(t.Context(), []Leak{{StayedByInterval: came, Frames: a}, {StayedByInterval: came, Frames: b}}, Run{})
 		if err != nil || (len(groups) == 1) != c.want {
 			t.Errorf("%d and %d: %v, %v", c.a, c.b, groups, err)
 		}
@@ -113,7 +113,7 @@ func TestLeastIntervals(t *testing.T) {
 	frames := []string{"owner", "1", "2", "3", "4"}
 	for n, want := range map[int]int{4: 0, 5: 1} {
 		came := slices.Repeat([]int64{100, 120, 90, 110, 130}, 1)[:n]
-		groups, err := Find(t.Context(), []Leak{{Came: came, Frames: frames}, {Came: came, Frames: frames}}, Run{})
+		groups, err := Find(t.Context(), []Leak{{StayedByInterval: came, Frames: frames}, {StayedByInterval: came, Frames: frames}}, Run{})
 		if err != nil || len(groups) != want {
 			t.Errorf("%d intervals: %v, %v", n, groups, err)
 		}

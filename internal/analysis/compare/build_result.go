@@ -23,7 +23,7 @@ func findingOf(f *analysis.Finding) Finding {
 		Outstanding: f.Outstanding, Allocated: -1, Owner: f.Owner, Known: f.Known, ByRule: f.Known != "",
 	}
 	if f.Growth != nil {
-		out.Growth = new(f.BeforeExit())
+		out.Growth = new(f.GrowthBeforeExit())
 	}
 	if f.Lifetimes != nil {
 		out.Allocated = f.Allocated.Count

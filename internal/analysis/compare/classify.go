@@ -30,17 +30,17 @@ func Compare(base, head *BuildResult) *Comparison {
 		switch {
 		case row.Base == nil:
 			unknown := symbolsMissing(base, h, head, after)
-			row.Change, row.Why, row.Unknown = New, cmp.Or(unknown, absentIn(base)), unknown != ""
+			row.Change, row.Why, row.Unknown = ChangeNew, cmp.Or(unknown, absentIn(base)), unknown != ""
 		case !row.Base.Class.IsSuspect():
-			row.Change, row.Why = New, classWord(row.Base.Class)+" in "+base.Name()
+			row.Change, row.Why = ChangeNew, classWord(row.Base.Class)+" in "+base.Name()
 		case shared[row.Base] || shared[h]:
 			row.chance = 1
-			row.Change, row.Why = Persisting,
+			row.Change, row.Why = ChangePersisting,
 				"leaks or grows on both sides; without inlined calls, one side shows several leaks as one"
 		default:
 			row.Change, row.Why, row.chance, row.Unrated = speed(row.Base, h)
 		}
-		if row.Change == New && !base.Decides() {
+		if row.Change == ChangeNew && !base.Decides() {
 			row.Why += fmt.Sprintf("; %s is inconclusive", base.Name())
 		}
 		c.Rows = append(c.Rows, row)
@@ -70,17 +70,20 @@ func (c *Comparison) addEnded(base, head *BuildResult, before, after map[*Findin
 		} else {
 			row.Change, row.Why = ended(h, head)
 		}
-		if row.Change == Fixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Rank)) {
-			row.Change = Clean
+		if row.Change == ChangeFixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Rank)) {
+			row.Change = ChangeClean
 		}
-		if (row.Change == Fixed || row.Change == Clean) && !head.Decides() {
+		if (row.Change == ChangeFixed || row.Change == ChangeClean) && !head.Decides() {
 			row.Why += fmt.Sprintf("; %s is inconclusive", head.Name())
 		}
 		c.Rows = append(c.Rows, row)
 	}
 }
 
-var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
+var order = map[Change]int{
+	ChangeNew: 0, ChangeGrown: 1, ChangePersisting: 2, ChangeShrunk: 3,
+	ChangeClean: 4, ChangeFixed: 5, ChangeNotExercised: 6,
+}
 
 // pair finds for each finding the same leak in the other build's result: by signature, else by the signature that
 // evidence without inlined calls has. Such evidence may show several findings of the other build as one.
@@ -225,24 +228,24 @@ func (s *BuildResult) mayShow(f *Finding, partners map[*Finding]*Finding) bool {
 // means that the rates cannot be compared.
 func speed(base, head *Finding) (change Change, why string, chance float64, unrated bool) {
 	if base.RateUnit == "" || base.RateUnit != head.RateUnit || base.Exposure <= 0 || head.Exposure <= 0 {
-		return Persisting, "leaks or grows on both sides; the rates cannot be compared", 1,
+		return ChangePersisting, "leaks or grows on both sides; the rates cannot be compared", 1,
 			base.RateUnit != head.RateUnit
 	}
 	b, h := exposure(base), exposure(head)
 	rates := fmt.Sprintf("%s blocks per %s, was %s", quantity.Number(head.RateCount), head.RateUnit,
 		quantity.Number(base.RateCount))
 	if base.Unbounded || head.Unbounded {
-		return Persisting, fmt.Sprintf("%s; a change of rate needs %d snapshots on each side", rates,
+		return ChangePersisting, fmt.Sprintf("%s; a change of rate needs %d snapshots on each side", rates,
 			score.SnapshotsToJudge), 1, true
 	}
 	grown, shrunk := score.ProbabilityOfFaster(b, h), score.ProbabilityOfFaster(h, b)
 	switch {
 	case grown >= sureness:
-		return Grown, rates, 1 - grown, false
+		return ChangeGrown, rates, 1 - grown, false
 	case shrunk >= sureness:
-		return Shrunk, rates, 1 - shrunk, false
+		return ChangeShrunk, rates, 1 - shrunk, false
 	}
-	return Persisting, rates, 1 - max(grown, shrunk), false
+	return ChangePersisting, rates, 1 - max(grown, shrunk), false
 }
 
 func exposure(f *Finding) score.Exposure {
@@ -257,13 +260,13 @@ func (c *Comparison) doubt() {
 	var rows []*Row
 	var chances []float64
 	for i := range c.Rows {
-		if r := &c.Rows[i]; r.Base != nil && r.Change != New {
+		if r := &c.Rows[i]; r.Base != nil && r.Change != ChangeNew {
 			rows, chances = append(rows, r), append(chances, r.chance)
 		}
 	}
 	for i, found := range score.Discoveries(chances, falseShare) {
 		if !found {
-			rows[i].Change = Persisting
+			rows[i].Change = ChangePersisting
 		}
 	}
 }
@@ -271,31 +274,31 @@ func (c *Comparison) doubt() {
 // ended classifies a leak of the base that the head shows without a leak or growth.
 func ended(head *Finding, side *BuildResult) (Change, string) {
 	if head.Class == analysis.ClassUnknown {
-		return NotExercised, "growth undecided in " + side.Name()
+		return ChangeNotExercised, "growth undecided in " + side.Name()
 	}
-	return Fixed, classWord(head.Class) + " in " + side.Name()
+	return ChangeFixed, classWord(head.Class) + " in " + side.Name()
 }
 
 // absent classifies a leak of the base that the head does not show. unknown says why the head may have the leak under
 // another signature, "" where it cannot.
 func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
-	caller := side.ShowsGone(base.Frames, base.Class == analysis.ClassLeftAtExit)
+	caller := side.WhyGone(base.Frames, base.Class == analysis.ClassLeftAtExit)
 	switch {
 	case caller != nil && !side.isAfter(base.FirstRank):
-		return NotExercised, fmt.Sprintf("%s; only builds after %s, which leaked first, can show a fix", absentIn(side), base.FirstBad)
+		return ChangeNotExercised, fmt.Sprintf("%s; only builds after %s, which leaked first, can show a fix", absentIn(side), base.FirstBad)
 	case caller != nil:
-		return Fixed, caller.textFor(side.Name())
+		return ChangeFixed, caller.textFor(side.Name())
 	case unknown != "":
-		return NotExercised, unknown
+		return ChangeNotExercised, unknown
 	}
-	return NotExercised, absentIn(side) + ", nor are its callers"
+	return ChangeNotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// ShowsGone returns what shows in a run of the build that a leak is gone, as FrameCounts.ShowsGone does; nil for
+// WhyGone returns what shows in a run of the build that a leak is gone, as FrameCounts.WhyGone does; nil for
 // nothing. The leak is fixed only if the build does not show it.
-func (s *BuildResult) ShowsGone(frames []string, atExit bool) *RanFrame {
+func (s *BuildResult) WhyGone(frames []string, atExit bool) *RanFrame {
 	for _, seen := range s.Seen {
-		if caller := seen.ShowsGone(frames, atExit); caller != nil {
+		if caller := seen.WhyGone(frames, atExit); caller != nil {
 			return caller
 		}
 	}
@@ -304,8 +307,9 @@ func (s *BuildResult) ShowsGone(frames []string, atExit bool) *RanFrame {
 
 // words are the changes as a sentence counts them.
 var words = map[Change]string{
-	New: "new", Grown: "grown", Persisting: "persisting", Shrunk: "shrunk", Clean: "clean but not fixed",
-	Fixed: "fixed", NotExercised: "not exercised",
+	ChangeNew: "new", ChangeGrown: "grown", ChangePersisting: "persisting", ChangeShrunk: "shrunk",
+	ChangeClean: "clean but not fixed",
+	ChangeFixed: "fixed", ChangeNotExercised: "not exercised",
 }
 
 // sentence counts the rows by change.
@@ -315,7 +319,9 @@ func sentence(base, head *BuildResult, rows []Row) string {
 		counts[rows[i].Change]++
 	}
 	var parts []string
-	for _, c := range []Change{New, Grown, Persisting, Shrunk, Clean, Fixed, NotExercised} {
+	for _, c := range []Change{
+		ChangeNew, ChangeGrown, ChangePersisting, ChangeShrunk, ChangeClean, ChangeFixed, ChangeNotExercised,
+	} {
 		if n := counts[c]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, words[c]))
 		}

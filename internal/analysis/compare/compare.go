@@ -116,16 +116,16 @@ type BuildResult struct {
 // A Change says what became of a signature from the base to the head.
 type Change string
 
-// The changes. NotExercised is of a leak that the head does not show although nothing says that it would have: no trace
-// of its allocations, or no run of the scenario.
+// The changes. ChangeNotExercised is of a leak that the head does not show although nothing says that it would have: no
+// trace of its allocations, or no run of the scenario.
 const (
-	New          Change = "new"
-	Fixed        Change = "fixed"
-	Clean        Change = "clean" // as Fixed, and another scenario or a newer build says otherwise
-	Grown        Change = "grown"
-	Shrunk       Change = "shrunk"
-	Persisting   Change = "persisting"
-	NotExercised Change = "not-exercised"
+	ChangeNew          Change = "new"
+	ChangeFixed        Change = "fixed"
+	ChangeClean        Change = "clean" // as ChangeFixed, and another scenario or a newer build says otherwise
+	ChangeGrown        Change = "grown"
+	ChangeShrunk       Change = "shrunk"
+	ChangePersisting   Change = "persisting"
+	ChangeNotExercised Change = "not-exercised"
 )
 
 // A Row is a signature that leaks or grows in the base, the head or both.

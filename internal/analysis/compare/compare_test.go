@@ -136,13 +136,13 @@ func TestOlderHead(t *testing.T) {
 		change     compare.Change
 		why        string
 	}{
-		{"absent in an older build", 2, 1, other, compare.NotExercised, older},
-		{"absent in another run of the first bad build", 2, 2, other, compare.NotExercised, older},
-		{"absent between the first bad build and the base", 4, 3, other, compare.Clean, ran},
-		{"absent in a newer build", 2, 3, other, compare.Fixed, ran},
-		{"absent without an order", 0, 0, other, compare.Fixed, ran},
-		{"clean in an older build", 2, 1, stable, compare.Clean, "stable in build 1"},
-		{"clean in a newer build", 2, 3, stable, compare.Fixed, "stable in build 1"},
+		{"absent in an older build", 2, 1, other, compare.ChangeNotExercised, older},
+		{"absent in another run of the first bad build", 2, 2, other, compare.ChangeNotExercised, older},
+		{"absent between the first bad build and the base", 4, 3, other, compare.ChangeClean, ran},
+		{"absent in a newer build", 2, 3, other, compare.ChangeFixed, ran},
+		{"absent without an order", 0, 0, other, compare.ChangeFixed, ran},
+		{"clean in an older build", 2, 1, stable, compare.ChangeClean, "stable in build 1"},
+		{"clean in a newer build", 2, 3, stable, compare.ChangeFixed, "stable in build 1"},
 	} {
 		base, head := side("2", leak), side("1", test.shows)
 		if test.base > 0 {
@@ -190,14 +190,14 @@ func TestAbsenceWithoutSymbols(t *testing.T) {
 			}
 			return "", ""
 		}
-		if change, why := of(compare.Compare(silent, shows)); change != compare.New || why != test.want {
+		if change, why := of(compare.Compare(silent, shows)); change != compare.ChangeNew || why != test.want {
 			t.Errorf("%s: %s, %q, want new, %q", test.name, change, why, test.want)
 		}
 		want := test.want
 		if want == absent {
 			want = unproven
 		}
-		if change, why := of(compare.Compare(shows, silent)); change != compare.NotExercised || why != want {
+		if change, why := of(compare.Compare(shows, silent)); change != compare.ChangeNotExercised || why != want {
 			t.Errorf("%s: %s, %q, want not-exercised, %q", test.name, change, why, want)
 		}
 	}
@@ -271,7 +271,7 @@ func TestUnion(t *testing.T) {
 	}
 	base := report(map[string]int64{"malloc A main": 1000, "malloc B main": 500})
 	head := report(map[string]int64{"malloc A main": 2000, "malloc C main": 100, "malloc D main": 1})
-	root, err := compare.MergeTrees(t.Context(), base, head, compare.Outstanding, 100)
+	root, err := compare.MergeTrees(t.Context(), base, head, compare.OutstandingOf, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,10 +79,10 @@ func (c *RanFrame) textFor(side string) string {
 // does not show that a branch of it ran. With fewer stacks, the share means little.
 const manyStacks = 20
 
-// Ran returns the frame that shows that code of a leak ran, in a run without the leak: the blamed function, else its
-// caller; nil for none. Frames further out run for many reasons. So do entry points, the first frame of a thread, and a
-// frame of most stacks. A provisional signature changes with the next build, so its absence means nothing.
-func (s FrameCounts) Ran(frames []string) *RanFrame {
+// FindRan returns the frame that shows that code of a leak ran, in a run without the leak: the blamed function, else
+// its caller; nil for none. Frames further out run for many reasons. So do entry points, the first frame of a thread,
+// and a frame of most stacks. A provisional signature changes with the next build, so its absence means nothing.
+func (s FrameCounts) FindRan(frames []string) *RanFrame {
 	if isProvisional(frames) {
 		return nil
 	}
@@ -96,10 +96,10 @@ func (s FrameCounts) Ran(frames []string) *RanFrame {
 	return nil
 }
 
-// ShowsGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a
+// WhyGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a
 // tool listed as left at exit, such a list. It is nil for nothing.
-func (s FrameCounts) ShowsGone(frames []string, atExit bool) *RanFrame {
-	if caller := s.Ran(frames); caller != nil {
+func (s FrameCounts) WhyGone(frames []string, atExit bool) *RanFrame {
+	if caller := s.FindRan(frames); caller != nil {
 		return caller
 	}
 	if atExit && !isProvisional(frames) && s.Stacks(exitList) > 0 {

@@ -63,7 +63,7 @@ func TestWhatProvesNothing(t *testing.T) {
 		proves bool
 	}{"all well": {shown(1, frames), true}, "a warning about names": {warned, true}, "losses": {lost, false},
 		"too few snapshots": {short, false}} {
-		if got := compare.CountFrames(test.report).Ran(leak) != nil; got != test.proves {
+		if got := compare.CountFrames(test.report).FindRan(leak) != nil; got != test.proves {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -80,12 +80,12 @@ func TestDifferencesProveNothing(t *testing.T) {
 	}
 	shows := shown(1, []string{"app!Other", "app!Serve", "app!main"})
 	r.Findings, r.Warnings, r.Verdict.Status = shows.Findings, nil, analysis.StatusLeak
-	if caller := compare.CountFrames(r).Ran([]string{"app!Leak", "app!Serve", "app!main"}); caller != nil {
+	if caller := compare.CountFrames(r).FindRan([]string{"app!Leak", "app!Serve", "app!main"}); caller != nil {
 		t.Errorf("%+v", caller)
 	}
 }
 
-// Counts of stacks below, at and above the shares in the rule of Ran.
+// Counts of stacks below, at and above the shares in the rule of FindRan.
 func TestRan(t *testing.T) {
 	leak := []string{"app!Leak", "app!Serve", "app!main"}
 	for _, test := range []struct {
@@ -126,7 +126,7 @@ func TestRan(t *testing.T) {
 				analysis.Finding{Frames: []string{fmt.Sprint("app!Other", i), caller, "app!main"}, Sites: 1})
 		}
 		got := ""
-		if caller := compare.CountFrames(r).Ran(test.leak); caller != nil {
+		if caller := compare.CountFrames(r).FindRan(test.leak); caller != nil {
 			got = caller.Text("7")
 		}
 		if got != test.want {

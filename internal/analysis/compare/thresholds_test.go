@@ -9,7 +9,7 @@ import (
 
 // at is a finding with so many blocks in 100 hours.
 func at(blocks float64) *Finding {
-	return &Finding{Class: score.Leak, RateUnit: "hour", RateCount: blocks / 100, Exposure: 100, Dispersion: 1}
+	return &Finding{Class: score.ClassLeak, RateUnit: "hour", RateCount: blocks / 100, Exposure: 100, Dispersion: 1}
 }
 
 // A change of speed counts from the factor and the certainty on, and not below either of them.
@@ -19,13 +19,13 @@ func TestSpeedThresholds(t *testing.T) {
 		base, head float64
 		want       Change
 	}{
-		{"just below the factor, however sure", 1_000_000, 1_249_999, Persisting},
-		{"at the factor, which is not sure to be passed", 1_000_000, 1_250_000, Persisting},
-		{"above the factor and sure", 1_000_000, 1_254_000, Grown},
-		{"just below sureness", 100, 168, Persisting},
-		{"just above sureness", 100, 169, Grown},
-		{"slower, just below sureness", 168, 100, Persisting},
-		{"slower, just above sureness", 169, 100, Shrunk},
+		{"just below the factor, however sure", 1_000_000, 1_249_999, ChangePersisting},
+		{"at the factor, which is not sure to be passed", 1_000_000, 1_250_000, ChangePersisting},
+		{"above the factor and sure", 1_000_000, 1_254_000, ChangeGrown},
+		{"just below sureness", 100, 168, ChangePersisting},
+		{"just above sureness", 100, 169, ChangeGrown},
+		{"slower, just below sureness", 168, 100, ChangePersisting},
+		{"slower, just above sureness", 169, 100, ChangeShrunk},
 	} {
 		if got, why, chance, unrated := speed(at(c.base), at(c.head)); got != c.want || unrated {
 			t.Errorf("%s: %s, want %s (%s, by chance %.4f)", c.name, got, c.want, why, chance)
@@ -43,12 +43,12 @@ func TestSpeedWhereItIsKnown(t *testing.T) {
 		want       Change
 		unrated    bool
 	}{
-		{"one unit", "hour", "hour", 100, false, Grown, false},
-		{"two units", "hour", "document", 100, false, Persisting, true},
-		{"a unit on one side", "", "hour", 100, false, Persisting, true},
-		{"no unit", "", "", 100, false, Persisting, false},
-		{"over nothing", "hour", "hour", 0, false, Persisting, false},
-		{"too few snapshots on one side", "hour", "hour", 100, true, Persisting, true},
+		{"one unit", "hour", "hour", 100, false, ChangeGrown, false},
+		{"two units", "hour", "document", 100, false, ChangePersisting, true},
+		{"a unit on one side", "", "hour", 100, false, ChangePersisting, true},
+		{"no unit", "", "", 100, false, ChangePersisting, false},
+		{"over nothing", "hour", "hour", 0, false, ChangePersisting, false},
+		{"too few snapshots on one side", "hour", "hour", 100, true, ChangePersisting, true},
 	} {
 		base, head := at(100), at(1000)
 		base.RateUnit, head.RateUnit, base.Exposure, base.Unbounded = c.base, c.head, c.over, c.unbounded
@@ -64,9 +64,9 @@ func TestOpenIsNotFixed(t *testing.T) {
 	for _, c := range []struct {
 		base, head bool
 		want       Change
-	}{{false, false, Fixed}, {true, false, Clean}, {false, true, Clean}, {true, true, Clean}} {
-		base := &BuildResult{Build: "1", Findings: []Finding{{Signature: "a", Class: score.Leak, Open: c.base}}}
-		head := &BuildResult{Build: "2", Findings: []Finding{{Signature: "a", Class: score.Stable, Open: c.head}}}
+	}{{false, false, ChangeFixed}, {true, false, ChangeClean}, {false, true, ChangeClean}, {true, true, ChangeClean}} {
+		base := &BuildResult{Build: "1", Findings: []Finding{{Signature: "a", Class: score.ClassLeak, Open: c.base}}}
+		head := &BuildResult{Build: "2", Findings: []Finding{{Signature: "a", Class: score.ClassStable, Open: c.head}}}
 		if got := Compare(base, head).Rows[0].Change; got != c.want {
 			t.Errorf("open before %t, now %t: %s, want %s", c.base, c.head, got, c.want)
 		}
@@ -93,10 +93,10 @@ func TestDecides(t *testing.T) {
 
 // Sentences call a side by its label where its build has no name.
 func TestLabels(t *testing.T) {
-	base := &BuildResult{Build: "A1", Label: "the baseline", Findings: []Finding{{Signature: "cache", Class: score.Cache}}}
+	base := &BuildResult{Build: "A1", Label: "the baseline", Findings: []Finding{{Signature: "cache", Class: score.ClassCache}}}
 	head := &BuildResult{Build: "B1", Label: "this run", Findings: []Finding{
-		{Signature: "cache", Class: score.Leak}, {Signature: "new", Class: score.Leak},
-		{Signature: "unnamed", Class: score.Leak, Frames: []string{"app!<unknown>+0x10"}}}}
+		{Signature: "cache", Class: score.ClassLeak}, {Signature: "new", Class: score.ClassLeak},
+		{Signature: "unnamed", Class: score.ClassLeak, Frames: []string{"app!<unknown>+0x10"}}}}
 	c := Compare(base, head)
 	want := map[string]string{"cache": "a cache in the baseline",
 		"new": "not in the evidence of the baseline",
@@ -110,7 +110,7 @@ func TestLabels(t *testing.T) {
 	if c.Sentence != "This run against the baseline: 3 new." {
 		t.Error(c.Sentence)
 	}
-	if c := Compare(head, &BuildResult{Label: "this run", Findings: []Finding{{Signature: "new", Class: score.Stable}}}); c.Rows[0].Why !=
+	if c := Compare(head, &BuildResult{Label: "this run", Findings: []Finding{{Signature: "new", Class: score.ClassStable}}}); c.Rows[0].Why !=
 		"stable in this run" || c.Sentence != "This run against this run: 1 fixed, 2 not exercised." {
 		t.Errorf("%q: %+v", c.Sentence, c.Rows[0])
 	}
@@ -120,7 +120,7 @@ func TestLabels(t *testing.T) {
 // leak is suggested once.
 func TestLikeEnough(t *testing.T) {
 	leak := func(signature string, frames []string, size int64) *Finding {
-		return &Finding{Signature: signature, Kind: "heap", Class: score.Leak, Frames: frames,
+		return &Finding{Signature: signature, Kind: "heap", Class: score.ClassLeak, Frames: frames,
 			Outstanding: analysis.Amount{Count: 1, Bytes: size}}
 	}
 	// The blame frame counts twice, so four fifths of these four frames are alike: a likeness of 0.56. Sizes add up to
@@ -153,13 +153,13 @@ func TestDoubtThresholds(t *testing.T) {
 		chance float64
 		want   Change
 	}{
-		{"just below", 0.0049, Grown}, {"at it", 0.005, Grown}, {"just above", 0.0051, Persisting},
+		{"just below", 0.0049, ChangeGrown}, {"at it", 0.005, ChangeGrown}, {"just above", 0.0051, ChangePersisting},
 	} {
 		list := &Comparison{}
 		for range 9 {
-			list.Rows = append(list.Rows, Row{Base: at(1), Head: at(1), Change: Persisting, chance: 1})
+			list.Rows = append(list.Rows, Row{Base: at(1), Head: at(1), Change: ChangePersisting, chance: 1})
 		}
-		list.Rows = append(list.Rows, Row{Base: at(1), Head: at(2), Change: Grown, chance: c.chance})
+		list.Rows = append(list.Rows, Row{Base: at(1), Head: at(2), Change: ChangeGrown, chance: c.chance})
 		if list.doubt(); list.Rows[9].Change != c.want {
 			t.Errorf("%s: a chance of %v among ten leaks: %s, want %s", c.name, c.chance, list.Rows[9].Change, c.want)
 		}

@@ -24,12 +24,12 @@ type Node struct {
 // A Measure is what a tree counts of a site.
 type Measure func(*analysis.Site) analysis.Amount
 
-// Outstanding counts what is outstanding at the end.
-func Outstanding(s *analysis.Site) analysis.Amount { return s.Outstanding }
+// OutstandingOf counts what is outstanding at the end.
+func OutstandingOf(s *analysis.Site) analysis.Amount { return s.Outstanding }
 
-// Growth counts what grew, as of the instant before the process ended. What shrank counts as nothing.
-func Growth(s *analysis.Site) analysis.Amount {
-	g := s.BeforeExit()
+// GrowthOf counts what grew, as of the instant before the process ended. What shrank counts as nothing.
+func GrowthOf(s *analysis.Site) analysis.Amount {
+	g := s.GrowthBeforeExit()
 	return analysis.Amount{Count: max(0, g.Count), Bytes: max(0, g.Bytes)}
 }
 
@@ -57,7 +57,7 @@ func MergeTrees(ctx context.Context, base, head *analysis.Report, measure Measur
 // were asked for.
 func (n *Node) add(side int, stacks *analysis.Stacks, names []string, stack analysis.StackRef, amount analysis.Amount) {
 	n.count(side, amount)
-	for _, frame := range slices.Backward(stacks.Numbers(stack)) {
+	for _, frame := range slices.Backward(stacks.FrameNumbers(stack)) {
 		if names[frame] == "" {
 			names[frame] = stacks.Frame(frame).Name()
 		}

@@ -16,15 +16,15 @@ func causedReport() *analysis.Report {
 	leak, alone := r.Findings[0], r.Findings[1]
 	other := leak
 	other.Signature, other.Title, other.Score, other.Rate, other.ByKind = "sig1:4", "app!Session::Name", new(0.004), nil, nil
-	leak.Cause, other.Cause = 1, 1
+	leak.CauseNumber, other.CauseNumber = 1, 1
 	r.Findings = []analysis.Finding{leak, alone, other, r.Findings[2]}
 	r.Causes = []analysis.LostTogether{{
 		Number: 1, Title: "lost objects of app!Session::Open", Ratio: "1 : 5", Objects: 19, Verdict: analysis.ClassLeak,
 		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 200, Bytes: 2000000},
 			Growth: &analysis.Amount{Count: 190, Bytes: 1996000}},
 		Rate: &analysis.LostTogetherRate{Unit: "hour", Count: 11400, Bytes: 119760000},
-		Members: []analysis.LostTogetherPart{{Signature: "sig1:1", Title: leak.Title, Blocks: 1, Size: 10000, Type: "Session"},
-			{Signature: "sig1:4", Title: other.Title, Blocks: 5, Size: 24}},
+		Members: []analysis.LostTogetherPart{{Signature: "sig1:1", Title: leak.Title, Blocks: 1, BytesPerBlock: 10000, Type: "Session"},
+			{Signature: "sig1:4", Title: other.Title, Blocks: 5, BytesPerBlock: 24}},
 	}}
 	return r
 }
@@ -32,7 +32,7 @@ func causedReport() *analysis.Report {
 // Findings of one cause stand together where the first of them is, and the cause says what they are parts of.
 func TestCauses(t *testing.T) {
 	for _, name := range []string{"text", "markdown"} {
-		f, err := export.Find(name)
+		f, err := export.FindFormat(name)
 		if err != nil {
 			t.Fatal(err)
 		}

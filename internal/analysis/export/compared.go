@@ -55,7 +55,7 @@ func textCompared(p *printer, r *analysis.Report, opt Options) {
 }
 
 // changesShown are the changes that a format for reading lists.
-func changesShown(c *analysis.Compared, opt Options) (shown []analysis.Change, left int) {
+func changesShown(c *analysis.Compared, opt Options) (shown []analysis.FindingChange, left int) {
 	shown = c.Changes
 	if opt.Top > 0 && len(shown) > opt.Top {
 		shown, left = shown[:opt.Top], len(shown)-opt.Top

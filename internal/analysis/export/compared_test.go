@@ -22,7 +22,7 @@ func comparedReport() *analysis.Report {
 		Gate: "inconclusive", Exit: 4, FailOn: []string{"new", "grown"}, Why: "the gate says why",
 		Sentence: "This run against the 2 baselines: 1 new.",
 		Reasons:  []analysis.GateReason{{Effect: "doubts", Code: "undecided", Signature: "sig1:1", Sentence: "app could be a new leak"}},
-		Changes: []analysis.Change{
+		Changes: []analysis.FindingChange{
 			{Signature: "sig1:1", Title: r.Findings[0].Title, Change: "new", Why: "it | was stable", History: "in none of 2 baselines",
 				Class: analysis.ClassGrowing, Score: new(0.5), Was: analysis.ClassStable, Doubtful: true},
 			{Signature: "sig1:3", Title: r.Findings[2].Title, Change: "new", Why: "the runs together say so",
@@ -42,7 +42,7 @@ func comparedReport() *analysis.Report {
 // Every format for people and CI systems says what became of the findings since the baseline.
 func TestComparedReport(t *testing.T) {
 	for _, name := range []string{"text", "markdown", "junit", "sarif", "json"} {
-		f, err := export.Find(name)
+		f, err := export.FindFormat(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package export writes a report in the formats that people and other tools read. In come a Report and Options, out go
-// the bytes of a file. Find looks a Format up by its name.
+// the bytes of a file. FindFormat looks a Format up by its name.
 package export
 
 import (
@@ -29,9 +29,9 @@ type Format struct {
 	document    func(io.Writer, *analysis.Report, Options) error // instead of write: of formats that are one document
 }
 
-// Shown is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks at
-// them as it writes them.
-func (f Format) Shown(opt Options) int {
+// ShownRows is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks
+// at them as it writes them.
+func (f Format) ShownRows(opt Options) int {
 	switch {
 	case f.document != nil:
 		return 0
@@ -82,8 +82,8 @@ var Formats = []Format{
 
 const plainText = "text/plain; charset=utf-8"
 
-// Find returns the format of that name; its error lists the formats that exist.
-func Find(name string) (Format, error) {
+// FindFormat returns the format of that name; its error lists the formats that exist.
+func FindFormat(name string) (Format, error) {
 	var names []string
 	for _, f := range Formats {
 		if f.Name == name {

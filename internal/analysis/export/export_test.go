@@ -68,7 +68,7 @@ func report() *analysis.Report {
 	r.Sites = []analysis.Site{
 		{Signature: "sig0:1", Kind: "heap", Heap: "0x1d147000000", Amounts: amounts(100, 1000000, 95, 998000),
 			Verdict: analysis.ClassGrowing, Series: points(2000, 500000, 1000000),
-			Stack: r.AddStack(alloc, leak, raw), Aliases: []analysis.StackRef{r.AddStack(alloc, raw)},
+			Stack: r.AddStack(alloc, leak, raw), AliasStacks: []analysis.StackRef{r.AddStack(alloc, raw)},
 			Flags: []string{"ambiguous-stack"},
 			Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}},
 		{Signature: "sig0:2", Kind: "heap", Amounts: amounts(20, 48576, 15, 48528), Verdict: analysis.ClassGrowing,
@@ -99,7 +99,7 @@ func traceReport() *analysis.Report {
 		Virtual: lifetimes(amount(1, 4096), amount(9, 1<<20), amount(0, 0)), HeapVirtual: &below}
 	r.Heaps[0].Amounts = r.Totals.Heap
 	for i := range r.Sites {
-		r.Sites[i].Amounts, r.Sites[i].Rows = lifetimes(amount(3, 300), amount(4, 40), amount(int64(i), int64(20*i))),
+		r.Sites[i].Amounts, r.Sites[i].TableSites = lifetimes(amount(3, 300), amount(4, 40), amount(int64(i), int64(20*i))),
 			[]uint32{uint32(i)}
 	}
 	r.Sites[1].Peak, r.Sites[2].Growth = nil, &analysis.Amount{Count: -3, Bytes: -1}
@@ -113,7 +113,7 @@ func write(t *testing.T, name string, opt export.Options) string {
 
 func writeReport(t *testing.T, name string, r *analysis.Report, opt export.Options) string {
 	t.Helper()
-	f, err := export.Find(name)
+	f, err := export.FindFormat(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestFoldedLines(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	for name, says := range map[string]string{"": "unknown format", "xml": "unknown format"} {
-		if _, err := export.Find(name); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := export.FindFormat(name); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -73,7 +73,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 
 // textCause writes what is said of findings that are lost together.
 func textCause(p *printer, c *analysis.LostTogether) {
-	p.line("%s  %s  %s", c.Verdict, c.Title, c.Stacks())
+	p.line("%s  %s  %s", c.Verdict, c.Title, c.CountText())
 	rate := ""
 	if c.Rate != nil {
 		rate = fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
@@ -87,7 +87,7 @@ func textCause(p *printer, c *analysis.LostTogether) {
 
 // partNote says what a finding is of the objects of its cause.
 func partNote(m *analysis.LostTogetherPart) string {
-	s := fmt.Sprintf("%s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.Size)))
+	s := fmt.Sprintf("%s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.BytesPerBlock)))
 	if m.Type != "" {
 		s += ", " + m.Type
 	}
@@ -162,12 +162,12 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 		if c := shown[i].cause; c != nil {
 			growth, rate := "–", "–"
 			if c.Growth != nil {
-				growth = change(c.BeforeExit().Bytes)
+				growth = change(c.GrowthBeforeExit().Bytes)
 			}
 			if c.Rate != nil {
 				rate = fmt.Sprintf("%s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
 			}
-			p.line("| **%s** | | **%s**, %s, %s | %s | %s | |", c.Verdict, cell(c.Title), c.Ratio, c.Stacks(), growth, rate)
+			p.line("| **%s** | | **%s**, %s, %s | %s | %s | |", c.Verdict, cell(c.Title), c.Ratio, c.CountText(), growth, rate)
 			below = "↳ "
 		}
 		for _, f := range shown[i].findings {
@@ -192,7 +192,7 @@ func markdownFinding(p *printer, f *analysis.Finding, below string) {
 		score = quantity.Score(*f.Score)
 	}
 	if f.Growth != nil {
-		growth = change(f.BeforeExit().Bytes)
+		growth = change(f.GrowthBeforeExit().Bytes)
 	}
 	if _, ended := f.HeldBeforeExit(); ended {
 		growth = heldNote(&f.Amounts)

@@ -25,7 +25,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 		s := &shown[i]
 		growth, count := "–", "–"
 		if s.Growth != nil {
-			grown := s.BeforeExit()
+			grown := s.GrowthBeforeExit()
 			growth, count = change(grown.Bytes), changeCount(grown.Count)
 		}
 		now := quantity.Bytes(s.Outstanding.Bytes)
@@ -42,7 +42,7 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 		if i == 0 {
 			p.line("")
 		}
-		p.line("- ⚠ %s", cell(Warning(w)))
+		p.line("- ⚠ %s", cell(WarningText(w)))
 	}
 }
 

@@ -221,7 +221,7 @@ func textHeaps(p *printer, heaps []capture.HeapFacts) {
 		h := &heaps[i]
 		note := ""
 		if h.Growth != nil {
-			note = "  since the first: " + analysis.HeapChange(h)
+			note = "  since the first: " + analysis.HeapChangeText(h)
 		} else if h.Blocks.Count > 0 {
 			note = "  " + quantity.Plural(h.Blocks.Count, "virtual block")
 			if h.Blocks.Bytes > 0 {
@@ -272,7 +272,7 @@ func shareNote(m *analysis.Memory, g *capture.BlockGroup) string {
 	if g.Doubtful {
 		return ", which cannot be"
 	}
-	share := analysis.ShareOfHeap(&m.Memory, g)
+	share := analysis.PercentOfHeap(&m.Memory, g)
 	if share == 0 {
 		return ""
 	}

@@ -17,8 +17,8 @@ func TestMemoryOverTimeAsText(t *testing.T) {
 			{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
 			{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
 			{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},
-		}, Outlooks: []footprint.Outlook{{Of: footprint.OfCommit, Why: "the evidence does not show its limit",
-			PerHour: 60 << 20}}}}
+		}, Outlooks: []footprint.Outlook{{Resource: footprint.ResourceCommit, Why: "the evidence does not show its limit",
+			BytesPerHour: 60 << 20}}}}
 	text := writeReport(t, "text", r, export.Options{})
 	for _, want := range []string{"memory over time, private bytes",
 		"2026-03-06T12:00:00     100 MB     20.0 MB          –  a.dmp",

@@ -83,7 +83,7 @@ func (b *pprofBuilder) addModules() {
 // inlined into.
 func (b *pprofBuilder) stack(ref analysis.StackRef) []*profile.Location {
 	var locations []*profile.Location
-	numbers := b.report.Stacks.Numbers(ref)
+	numbers := b.report.Stacks.FrameNumbers(ref)
 	for from := 0; from < len(numbers); {
 		to := from + 1
 		for to < len(numbers) && b.report.Stacks.Frame(numbers[to-1]).Inline {

@@ -81,7 +81,7 @@ func (f *speedscopeFrames) sample(r *analysis.Report, s *analysis.Site) []int {
 	if s.Stack == 0 {
 		return append(stack, f.kind("[no stack]"))
 	}
-	for _, number := range slices.Backward(r.Stacks.Numbers(s.Stack)) {
+	for _, number := range slices.Backward(r.Stacks.FrameNumbers(s.Stack)) {
 		at, ok := f.numbers[number]
 		if !ok {
 			frame := r.Stacks.Frame(number)
@@ -142,7 +142,7 @@ func grown(s *analysis.Site) analysis.Amount {
 	if s.Growth == nil {
 		return analysis.Amount{}
 	}
-	return s.BeforeExit()
+	return s.GrowthBeforeExit()
 }
 
 func allocated(s *analysis.Site) analysis.Amount {

@@ -18,7 +18,7 @@ func folded(p *printer, r *analysis.Report, _ Options) {
 		s := &r.Sites[i]
 		bytes := s.Outstanding.Bytes
 		if s.Growth != nil {
-			bytes = s.BeforeExit().Bytes
+			bytes = s.GrowthBeforeExit().Bytes
 		}
 		if bytes <= 0 {
 			continue
@@ -46,14 +46,15 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 		"before_exit_bytes", "before_exit_count"})
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		row := []string{Cell(s.Signature), Cell(s.Kind), Cell(s.Heap), string(s.Verdict), "", "", number(s.Outstanding.Bytes),
+		row := []string{CSVCell(s.Signature), CSVCell(s.Kind), CSVCell(s.Heap), string(s.Verdict), "", "",
+			number(s.Outstanding.Bytes),
 			number(s.Outstanding.Count),
-			"", "", "", "", Cell(strings.Join(s.Flags, " ")), Cell(stackText(r.Stack(s.Stack)))}
+			"", "", "", "", CSVCell(strings.Join(s.Flags, " ")), CSVCell(stackText(r.Stack(s.Stack)))}
 		if s.Growth != nil {
 			row[4], row[5] = number(s.Growth.Bytes), number(s.Growth.Count)
 		}
 		if b := s.Blame; b != nil {
-			row[8], row[9], row[10], row[11] = Cell(b.Module), Cell(b.Function), Cell(b.File), number(int64(b.Line))
+			row[8], row[9], row[10], row[11] = CSVCell(b.Module), CSVCell(b.Function), CSVCell(b.File), number(int64(b.Line))
 		}
 		score := ""
 		if s.Score != nil {
@@ -85,9 +86,9 @@ func lifetimeCells(l *analysis.Lifetimes) []string {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Cell is a text as a cell of CSV: one that spreadsheets would run as a formula begins with an apostrophe, which makes
-// it a text. Names come from outside.
-func Cell(text string) string {
+// CSVCell is a text as a cell of CSV: one that spreadsheets would run as a formula begins with an apostrophe, which
+// makes it a text. Names come from outside.
+func CSVCell(text string) string {
 	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
 		return "'" + text
 	}

@@ -28,7 +28,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 		p.line("")
 	}
 	for _, w := range r.Warnings {
-		p.line("warning: %s", Warning(w))
+		p.line("warning: %s", WarningText(w))
 	}
 	textReported(p, r, opt)
 	textMemory(p, r, opt)
@@ -96,8 +96,8 @@ func textSymbols(p *printer, modules []analysis.Module) {
 	}
 }
 
-// Warning prints a warning on one line with its place.
-func Warning(w analysis.Warning) string {
+// WarningText prints a warning on one line with its place.
+func WarningText(w analysis.Warning) string {
 	place := ""
 	if w.File != "" && !strings.Contains(w.Message, w.File) {
 		place = w.File + ": "
@@ -133,7 +133,7 @@ func textSite(p *printer, number int, r *analysis.Report, s *analysis.Site) {
 	for _, f := range r.Stack(s.Stack) {
 		p.line("    %s", frameText(f))
 	}
-	for _, alias := range s.Aliases {
+	for _, alias := range s.AliasStacks {
 		p.line("    or, under the same id:")
 		for _, f := range r.Stack(alias) {
 			p.line("    %s", frameText(f))
@@ -172,7 +172,7 @@ func growthOf(a *analysis.Amounts) *analysis.Amount {
 	if a.Growth == nil {
 		return nil
 	}
-	return new(a.BeforeExit())
+	return new(a.GrowthBeforeExit())
 }
 
 func growthNote(g *analysis.Amount) string {

@@ -19,7 +19,7 @@ func textTrace(p *printer, r *analysis.Report) {
 	p.line("window     %s to %s", at3(r.Window.FromNS), at3(r.Window.ToNS))
 	p.line("")
 	p.line("%-24s %10s %10s %18s %18s %18s %10s", "", "impacting", "now", "allocated", "freed", "transient (AIFI)", "peak")
-	noHeap, noVirtual := r.Unrecorded()
+	noHeap, noVirtual := r.WhyUnrecorded()
 	textTotals(p, "heap", &r.Totals.Heap, noHeap)
 	textTotals(p, "virtual", &r.Totals.Virtual, noVirtual)
 	if below := r.Totals.HeapVirtual; below != nil && below.Allocated.Count+below.Outstanding.Count > 0 {

@@ -22,7 +22,7 @@ func umdh(p *printer, r *analysis.Report, _ Options) {
 		} else if len(e.Stacks[0]) > 0 {
 			e.ID = fmt.Sprintf("%X", i+1)
 		}
-		for _, alias := range s.Aliases {
+		for _, alias := range s.AliasStacks {
 			e.Stacks = append(e.Stacks, r.Stack(alias))
 		}
 		for line := range strings.Lines(e.Text()) {

@@ -13,14 +13,14 @@ import (
 // it.
 type HeapFree struct {
 	Committed int64
-	Free      int64 // of Committed, in free blocks of the heap and of its low-fragmentation heap
+	Free      int64 // of Committed: in free blocks of the heap and of its low-fragmentation heap
 	// Largest is the largest free block: a larger allocation takes new memory, however much is free. 0 if unknown.
 	Largest int64
 }
 
-// FreeOf returns the free part of a heap. ok is false where the evidence does not list free blocks, or its numbers
+// HeapFreeOf returns the free part of a heap. ok is false where the evidence does not list free blocks, or its numbers
 // contradict each other.
-func FreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
+func HeapFreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
 	free := h.Free.Add(h.FreeLFH)
 	isTold := h.Walked > 0 || h.Free.Bytes > 0
 	if !isTold || h.Doubtful || h.Committed <= 0 || h.Free.Bytes < 0 || h.FreeLFH.Bytes < 0 || free.Bytes < 0 {
@@ -34,8 +34,9 @@ func FreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
 // FreeShare is the part of the committed bytes that is free.
 func (r *HeapFree) FreeShare() float64 { return float64(r.Free) / float64(r.Committed) }
 
-// Scattered is the share of the free bytes outside of the largest free block; ok is false where that block is unknown.
-func (r *HeapFree) Scattered() (part float64, ok bool) {
+// ScatteredShare is the share of the free bytes outside of the largest free block; ok is false where that block is
+// unknown.
+func (r *HeapFree) ScatteredShare() (part float64, ok bool) {
 	if r.Largest == 0 || r.Free == 0 {
 		return 0, false
 	}
@@ -49,7 +50,7 @@ func DescribeHeapFree(heaps []capture.HeapFacts) string {
 	var mostFree int64
 	n := 0
 	for i := range heaps {
-		r, ok := FreeOf(&heaps[i])
+		r, ok := HeapFreeOf(&heaps[i])
 		if !ok {
 			continue
 		}

@@ -36,8 +36,8 @@ func TestFreeOfAHeap(t *testing.T) {
 		"more is free than numbers can tell": {capture.HeapFacts{Committed: 1000, Walked: 1000, Free: free(math.MaxInt64),
 			FreeLFH: free(math.MaxInt64)}, false, 0, 0, -1},
 	} {
-		r, ok := footprint.FreeOf(&test.in)
-		scattered, told := r.Scattered()
+		r, ok := footprint.HeapFreeOf(&test.in)
+		scattered, told := r.ScatteredShare()
 		if !told {
 			scattered = -1
 		}

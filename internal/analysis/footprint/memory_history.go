@@ -329,7 +329,7 @@ func (c *MemoryHistory) Growth() (from, to *Instant, growth Instant, by string, 
 	}
 	growth = Instant{AtNS: to.AtNS - from.AtNS, Total: new(*f.of(to) - *f.of(from))}
 	for _, use := range capture.UseNames {
-		if a, b := from.Part(use), to.Part(use); (a > 0 || b > 0) && len(from.Parts) > 0 && len(to.Parts) > 0 {
+		if a, b := from.PartBytes(use), to.PartBytes(use); (a > 0 || b > 0) && len(from.Parts) > 0 && len(to.Parts) > 0 {
 			growth.Parts = append(growth.Parts, Part{use, b - a})
 		}
 	}
@@ -344,8 +344,8 @@ func (c *MemoryHistory) Growth() (from, to *Instant, growth Instant, by string, 
 	return from, to, growth, f.name, true
 }
 
-// Part is the share of a use in the total, 0 for none.
-func (at *Instant) Part(use capture.UseName) int64 {
+// PartBytes is the share of a use in the total, 0 for none.
+func (at *Instant) PartBytes(use capture.UseName) int64 {
 	for i := range at.Parts {
 		if at.Parts[i].Use == use {
 			return at.Parts[i].Bytes

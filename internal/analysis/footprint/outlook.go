@@ -14,14 +14,14 @@ import (
 
 // An Outlook says how long a limited resource lasts if memory keeps growing at the measured rate.
 type Outlook struct {
-	Of    string `json:"of"`              // OfAddressSpace or OfCommit
-	Limit int64  `json:"limit,omitempty"` // bytes; 0 where the evidence has none
-	Used  int64  `json:"used,omitempty"`  // bytes in use, at the last instant with that number; 0 for none
-	// PerHour is the growth in bytes, 0 where none was measured. Instants counts the instants with the number in use,
+	Resource string `json:"of"`              // ResourceAddressSpace or ResourceCommit
+	Limit    int64  `json:"limit,omitempty"` // bytes; 0 where the evidence has none
+	Used     int64  `json:"used,omitempty"`  // bytes in use, at the last instant with that number; 0 for none
+	// BytesPerHour is the growth in bytes, 0 where none was measured. Instants counts the instants with the number in use,
 	// OverNS is the time between the first and the last of them.
-	PerHour  float64 `json:"per_hour,omitempty"`
-	Instants int     `json:"instants,omitempty"`
-	OverNS   int64   `json:"over_ns,omitempty"`
+	BytesPerHour float64 `json:"per_hour,omitempty"`
+	Instants     int     `json:"instants,omitempty"`
+	OverNS       int64   `json:"over_ns,omitempty"`
 	// LeftNS is the time left; nil where it is unknown. Why has the reason.
 	LeftNS *int64 `json:"left_ns,omitempty"`
 	// LeastNS and MostNS are the bounds of LeftNS with 95 %. Both are nil with fewer than five instants. MostNS is also
@@ -34,8 +34,8 @@ type Outlook struct {
 // The limited resources: the addresses of a 32-bit program, and the memory that the machine can commit to all
 // processes.
 const (
-	OfAddressSpace = "address space"
-	OfCommit       = "commit of the machine"
+	ResourceAddressSpace = "address space"
+	ResourceCommit       = "commit of the machine"
 )
 
 // leastGrowth is the least growth from the first instant to the last that gets a forecast, in bytes. Heaps commit by
@@ -60,10 +60,10 @@ func outlooks(c *MemoryHistory) (list []Outlook) {
 		if s := c.lastSpace(func(at *Instant) bool { return taken(at) != nil }); s != nil {
 			limit, used = s.Limit, UsedBelowLimit(s)
 		}
-		list = append(list, outlook(OfAddressSpace, limit, used, c, taken))
+		list = append(list, outlook(ResourceAddressSpace, limit, used, c, taken))
 	}
 	if last.Bits == 64 || last.MachineCommitLimit > 0 {
-		list = append(list, outlook(OfCommit, last.MachineCommitLimit, last.MachineCommit, c, c.figure().of))
+		list = append(list, outlook(ResourceCommit, last.MachineCommitLimit, last.MachineCommit, c, c.figure().of))
 	}
 	return list
 }
@@ -80,7 +80,7 @@ func (c *MemoryHistory) lastSpace(has func(*Instant) bool) *capture.Space {
 
 // outlook measures how a figure grows over the memory history, and how long the limit lasts at that rate.
 func outlook(of string, limit, used int64, c *MemoryHistory, figure func(*Instant) *int64) Outlook {
-	o := Outlook{Of: of, Limit: limit}
+	o := Outlook{Resource: of, Limit: limit}
 	if limit > 0 {
 		o.Used = used
 	}
@@ -113,7 +113,7 @@ func outlook(of string, limit, used int64, c *MemoryHistory, figure func(*Instan
 		o.Why = "it did not grow"
 		return o
 	}
-	o.PerHour = rate
+	o.BytesPerHour = rate
 	if limit <= 0 {
 		o.Why = "the evidence does not show its limit"
 		return o
@@ -160,10 +160,10 @@ func (c *MemoryHistory) DescribeFirstLimit() string {
 	case first == nil || time.Duration(*first.LeftNS) > soon:
 		return ""
 	case *first.LeftNS == 0:
-		return fmt.Sprintf("the %s is used up", first.Of)
+		return fmt.Sprintf("the %s is used up", first.Resource)
 	}
-	return fmt.Sprintf("the %s is used up in %s%s, at %s per hour", first.Of,
-		quantity.LongDuration(time.Duration(*first.LeftNS)), first.interval(), quantity.Bytes(int64(first.PerHour)))
+	return fmt.Sprintf("the %s is used up in %s%s, at %s per hour", first.Resource,
+		quantity.LongDuration(time.Duration(*first.LeftNS)), first.interval(), quantity.Bytes(int64(first.BytesPerHour)))
 }
 
 // Sentence writes the outlook as a sentence.
@@ -175,8 +175,8 @@ func (o *Outlook) Sentence() string {
 	case o.Limit > 0:
 		facts = append(facts, "Limit: "+quantity.Bytes(o.Limit))
 	}
-	if o.PerHour > 0 {
-		facts = append(facts, fmt.Sprintf("growth: %s per hour (%d snapshots over %s)", quantity.Bytes(int64(o.PerHour)),
+	if o.BytesPerHour > 0 {
+		facts = append(facts, fmt.Sprintf("growth: %s per hour (%d snapshots over %s)", quantity.Bytes(int64(o.BytesPerHour)),
 			o.Instants, quantity.LongDuration(time.Duration(o.OverNS))))
 	}
 	used := ""
@@ -185,7 +185,7 @@ func (o *Outlook) Sentence() string {
 		used = " " + strings.ToUpper(s[:1]) + s[1:] + "."
 	}
 	if o.LeftNS == nil {
-		return fmt.Sprintf("No forecast for the %s: %s.%s", o.Of, o.Why, used)
+		return fmt.Sprintf("No forecast for the %s: %s.%s", o.Resource, o.Why, used)
 	}
 	ends := "is used up in " + quantity.LongDuration(time.Duration(*o.LeftNS)) + o.interval()
 	switch {
@@ -195,10 +195,10 @@ func (o *Outlook) Sentence() string {
 		ends = "is used up"
 	}
 	note := "Growth of other processes is not included."
-	if o.Of == OfAddressSpace {
+	if o.Resource == ResourceAddressSpace {
 		note = "Allocations larger than the largest free block fail earlier."
 	}
-	return fmt.Sprintf("The %s %s.%s %s", o.Of, ends, used, note)
+	return fmt.Sprintf("The %s %s.%s %s", o.Resource, ends, used, note)
 }
 
 // Sentences describe the growth over the course, the unexplained bytes, and how long limited resources last.

@@ -10,14 +10,14 @@ func TestSaidOfEnd(t *testing.T) {
 	in := func(d time.Duration) *int64 { return new(int64(d)) }
 	const day = 24 * time.Hour
 	space := func(left, least, most *int64) Outlook {
-		return Outlook{Of: OfAddressSpace, PerHour: 2 << 20, LeftNS: left, LeastNS: least, MostNS: most}
+		return Outlook{Resource: ResourceAddressSpace, BytesPerHour: 2 << 20, LeftNS: left, LeastNS: least, MostNS: most}
 	}
 	for _, c := range []struct {
 		name  string
 		limit []Outlook
 		want  string
 	}{
-		{"not known", []Outlook{{Of: OfCommit, Why: "it did not grow"}}, ""},
+		{"not known", []Outlook{{Resource: ResourceCommit, Why: "it did not grow"}}, ""},
 		{"in hours", []Outlook{space(in(5*time.Hour), nil, nil)}, "the address space is used up in 5 hours, at 2.00 MB per hour"},
 		{"with bounds", []Outlook{space(in(5*time.Hour), in(4*time.Hour), in(3*day))},
 			"the address space is used up in 5 hours (4 hours to 3 days), at 2.00 MB per hour"},
@@ -26,7 +26,7 @@ func TestSaidOfEnd(t *testing.T) {
 		{"in seven days", []Outlook{space(in(soon), nil, nil)}, "the address space is used up in 7 days, at 2.00 MB per hour"},
 		{"later", []Outlook{space(in(soon+1), nil, nil)}, ""},
 		{"used up", []Outlook{space(in(0), nil, nil)}, "the address space is used up"},
-		{"the first of two", []Outlook{space(in(6*day), nil, nil), {Of: OfCommit, PerHour: 1 << 20, LeftNS: in(5 * day)}},
+		{"the first of two", []Outlook{space(in(6*day), nil, nil), {Resource: ResourceCommit, BytesPerHour: 1 << 20, LeftNS: in(5 * day)}},
 			"the commit of the machine is used up in 5 days, at 1.00 MB per hour"},
 	} {
 		if got := (&MemoryHistory{Outlooks: c.limit}).DescribeFirstLimit(); got != c.want {

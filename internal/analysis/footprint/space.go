@@ -38,8 +38,8 @@ func NamesOfUse(use capture.UseName) UseNames {
 	return UseNames{Title: string(use)}
 }
 
-// Committed is what all uses commit.
-func Committed(s *capture.Space) (bytes int64) {
+// CommittedBytes is what all uses commit.
+func CommittedBytes(s *capture.Space) (bytes int64) {
 	for i := range s.Uses {
 		bytes += s.Uses[i].Committed
 	}

@@ -53,11 +53,11 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	if v.model == nil { // two snapshots have one interval, which has no course, and follow no block
 		return append(list, v.conclusion(r)...)
 	}
-	add(Steady, "%s", v.words())
+	add(ConditionSteady, "%s", v.words())
 	if !v.followed {
-		add(GoesOn, "%s", v.goesOnWords(v.rises, r, met(GoesOn)))
-		add(Falls, "All falls together are %s of the rises.", percent(v.fell/max(1, v.rose)))
-		list = append(list, Clause{Rule: string(Kept),
+		add(ConditionGoesOn, "%s", v.goesOnWords(v.rises, r, met(ConditionGoesOn)))
+		add(ConditionFalls, "All falls together are %s of the rises.", percent(v.fell/max(1, v.rose)))
+		list = append(list, Clause{Rule: string(ConditionKept),
 			Text: "Use raw UMDH logs or dumps: without block addresses, the evidence cannot show whether blocks stay."})
 		return append(list, v.conclusion(r)...)
 	}
@@ -72,14 +72,14 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 			early, came = early+c.stayed[k], came+c.came[k]
 		}
 	}
-	add(Everywhere, "Still held at the end: %s, allocated in %d of %s.", quantity.Plural(int64(stayed), "block"), filled,
+	add(ConditionEverywhere, "Still held at the end: %s, allocated in %d of %s.", quantity.Plural(int64(stayed), "block"), filled,
 		quantity.Plural(c.n-2, "interval"))
-	add(Early, "%s", freedWords(early, int64(came), "allocated in the first three quarters"))
-	add(Outlives, "%s", c.outlivesWords(v))
-	add(Kept, "%s", keptWords(c.deaths, c.risk, v.age(quarter)))
-	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], r, met(GoesOn)))
+	add(ConditionEarly, "%s", freedWords(early, int64(came), "allocated in the first three quarters"))
+	add(ConditionOutlives, "%s", c.outlivesWords(v))
+	add(ConditionKept, "%s", keptWords(c.deaths, c.risk, v.age(quarter)))
+	add(ConditionGoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], r, met(ConditionGoesOn)))
 	if c.n >= ManySnapshots {
-		add(Gapless, "%s", v.gaplessWords(c.stayed[1:c.n]))
+		add(ConditionGapless, "%s", v.gaplessWords(c.stayed[1:c.n]))
 	}
 	return append(list, v.conclusion(r)...)
 }
@@ -176,7 +176,7 @@ func (v *snapshotView) goesOnWords(came []float64, r *Result, met *bool) string 
 	}
 	if met != nil && *met {
 		begin = "Still growing at the end: "
-		if r.Class == Leak && v.followed {
+		if r.Class == ClassLeak && v.followed {
 			begin, what = "Still leaking at the end: ", "leaked blocks"
 		}
 	}
@@ -207,17 +207,17 @@ func (t *traceView) clauses(r *Result) []Clause {
 		list = append(list, Clause{Rule: string(c), Holds: met(c), Text: fmt.Sprintf(format, args...)})
 	}
 	a := &t.ages
-	add(Everywhere, "%s", t.arrival())
+	add(ConditionEverywhere, "%s", t.arrival())
 	oldest := oldestWords(seconds(a.oldest * t.window))
 	if a.freed == 0 {
 		oldest += "no block was freed."
 	} else {
 		oldest += "the oldest freed block lived " + seconds(a.died*t.window) + "."
 	}
-	add(Outlives, "%s", oldest)
-	add(Kept, "%s", keptWords(a.deaths, a.risk, seconds(quarter*t.window)))
+	add(ConditionOutlives, "%s", oldest)
+	add(ConditionKept, "%s", keptWords(a.deaths, a.risk, seconds(quarter*t.window)))
 	if t.lateFrees > 0 {
-		add(Older, "%s in the second half freed blocks of the same heap older than the trace, perhaps blocks of this stack.",
+		add(ConditionOlder, "%s in the second half freed blocks of the same heap older than the trace, perhaps blocks of this stack.",
 			quantity.Plural(t.lateFrees, "call"))
 	}
 	return append(list, t.conclusion(r)...)

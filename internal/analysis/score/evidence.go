@@ -16,22 +16,25 @@ type Condition string
 
 // The conditions, named after the behaviour of a leak.
 const (
-	Steady     Condition = "steady"     // its count rises with the work or the time, not in bursts and not ever slower
-	Everywhere Condition = "everywhere" // every part of the run left blocks behind
-	Early      Condition = "early"      // so did the earliest three quarters of it, whose blocks had time to be freed
-	Outlives   Condition = "outlives"   // its blocks live far beyond any that was freed
-	Kept       Condition = "kept"       // old blocks are no longer freed
-	GoesOn     Condition = "goes-on"    // it has not stopped
-	Gapless    Condition = "gapless"    // no interval left nothing behind whose work lets expect a block
-	Falls      Condition = "falls"      // its count falls next to never
-	Older      Condition = "older"      // few blocks of its heap that are older than the trace are freed
+	ConditionSteady     Condition = "steady"     // its count rises with the work or the time, not in bursts and not ever slower
+	ConditionEverywhere Condition = "everywhere" // every part of the run left blocks behind
+	ConditionEarly      Condition = "early"      // so did the earliest three quarters of it, whose blocks had time to be freed
+	ConditionOutlives   Condition = "outlives"   // its blocks live far beyond any that was freed
+	ConditionKept       Condition = "kept"       // old blocks are no longer freed
+	ConditionGoesOn     Condition = "goes-on"    // it has not stopped
+	ConditionGapless    Condition = "gapless"    // no interval left nothing behind whose work lets expect a block
+	ConditionFalls      Condition = "falls"      // its count falls next to never
+	ConditionOlder      Condition = "older"      // few blocks of its heap that are older than the trace are freed
 )
 
 // conditionsOf are the conditions of a kind, in the order in which Evidence lists them.
 var conditionsOf = map[Kind][]Condition{
-	KindFollowed: {Steady, Everywhere, Early, Outlives, Kept, GoesOn, Gapless},
-	KindCounted:  {Steady, GoesOn, Falls},
-	KindTraced:   {Everywhere, Outlives, Kept, GoesOn, Older},
+	KindFollowed: {
+		ConditionSteady, ConditionEverywhere, ConditionEarly, ConditionOutlives,
+		ConditionKept, ConditionGoesOn, ConditionGapless,
+	},
+	KindCounted: {ConditionSteady, ConditionGoesOn, ConditionFalls},
+	KindTraced:  {ConditionEverywhere, ConditionOutlives, ConditionKept, ConditionGoesOn, ConditionOlder},
 }
 
 // Conditions are the conditions of a kind, in the order in which Evidence lists them.

@@ -27,7 +27,7 @@ func Example() {
 		}
 		fmt.Println(mark, c.Text)
 	}
-	_, why := score.SnapshotPower(axis, true, score.Noise(parser, axis), 64)
+	_, why := score.SnapshotPower(axis, true, score.CountNoise(parser, axis), 64)
 	fmt.Println(why)
 	// Output:
 	// leak 0.98, certain: false, 101 blocks per hour

@@ -47,7 +47,7 @@ func TestGrowsInPlace(t *testing.T) {
 		}
 	}
 	s := &score.Series{Count: one, Bytes: []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}}
-	if r := score.ExplainSnapshots(s, even(10, 1), nil); r.Class != score.GrowingBlock || r.Certain ||
+	if r := score.ExplainSnapshots(s, even(10, 1), nil); r.Class != score.ClassGrowingBlock || r.Certain ||
 		!strings.Contains(r.Clauses[len(r.Clauses)-1].Text, "from 100 B to 1,000 B, in 9 of 9 intervals") {
 		t.Errorf("%+v", r)
 	}

@@ -85,9 +85,9 @@ func TheilSen(x, v []float64) (slope, low, high float64) {
 	return slope, slopes[from], slopes[pairs-1-from]
 }
 
-// Noise is how far, in blocks, counts lie from their own straight line, as a standard deviation: what SnapshotPower
-// asks for.
-func Noise(s *Series, a *Axis) float64 {
+// CountNoise is how far, in blocks, counts lie from their own straight line, as a standard deviation: what
+// SnapshotPower asks for.
+func CountNoise(s *Series, a *Axis) float64 {
 	p, _, ok := clean(s, a)
 	if !ok || p.n < 3 {
 		return 0

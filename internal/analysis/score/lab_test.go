@@ -130,7 +130,7 @@ func judgeLab(t *testing.T, run *labRun, path string) {
 			continue
 		}
 		judged++
-		if got := score.ExplainTrace(s, nil); (got.Class == score.Leak) != leaks {
+		if got := score.ExplainTrace(s, nil); (got.Class == score.ClassLeak) != leaks {
 			t.Errorf("%s, a leak: %v, with %+v left: %s %.2f %+v", role, leaks, left, got.Class, got.Score, got.Clauses)
 		}
 	}

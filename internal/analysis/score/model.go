@@ -76,6 +76,6 @@ var never = math.Inf(-1)
 func (m *model) judge(r *Result, z float64, enough bool) {
 	r.Score = m.calibration.of(z)
 	if enough && z >= m.leak {
-		r.Class, r.Certain = Leak, z >= m.certain
+		r.Class, r.Certain = ClassLeak, z >= m.certain
 	}
 }

@@ -129,9 +129,9 @@ func rises(since, before []RunRetention, count func(StayedBlocks) float64, few f
 	return times
 }
 
-// Alike reports whether a run shows about as much of a place as another one: for each run or for each unit of its axis,
-// in all and in the stretch with the fewest.
-func (w *RunRetention) Alike(other *RunRetention) bool {
+// IsAlike reports whether a run shows about as much of a place as another one: for each run or for each unit of its
+// axis, in all and in the stretch with the fewest.
+func (w *RunRetention) IsAlike(other *RunRetention) bool {
 	longer := 1.0
 	if w.Unit == other.Unit && w.Sum() > 0 && other.Sum() > 0 {
 		longer = w.Sum() / other.Sum()
@@ -172,9 +172,9 @@ func (w RunRetention) Plus(other *RunRetention) RunRetention {
 	return w
 }
 
-// Steady is how many blocks stayed for each unit of the axis in the stretch with the fewest: a steady leak leaves no
-// less, and what is in flight or fills a cache adds to other stretches.
-func (w *RunRetention) Steady() float64 {
+// SteadyPerUnit is how many blocks stayed for each unit of the axis in the stretch with the fewest: a steady leak
+// leaves no less, and what is in flight or fills a cache adds to other stretches.
+func (w *RunRetention) SteadyPerUnit() float64 {
 	least := math.Inf(1)
 	for i, n := range w.Stayed {
 		if w.Over[i] > 0 {

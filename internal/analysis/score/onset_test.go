@@ -128,8 +128,8 @@ func TestAlike(t *testing.T) {
 	} {
 		a, b := watched(0, 0), watched(0, 0)
 		a.Stayed, b.Stayed = test.a, test.b
-		if a.Alike(&b) != test.alike || b.Alike(&a) != test.alike {
-			t.Errorf("%v and %v: %v, %v; want %v", test.a, test.b, a.Alike(&b), b.Alike(&a), test.alike)
+		if a.IsAlike(&b) != test.alike || b.IsAlike(&a) != test.alike {
+			t.Errorf("%v and %v: %v, %v; want %v", test.a, test.b, a.IsAlike(&b), b.IsAlike(&a), test.alike)
 		}
 	}
 }
@@ -187,8 +187,8 @@ func TestStayed(t *testing.T) {
 	if got := score.StayedOfSeries(&score.Series{Count: []int64{1}}, axis); !got.IsZero() {
 		t.Errorf("one snapshot: %v", got)
 	}
-	if w := (score.RunRetention{Stayed: score.StayedBlocks{4, 2, 0, 9}, PartLengths: score.PartLengthsOf(axis)}); w.Steady() != 1 {
-		t.Errorf("steady %v", w.Steady())
+	if w := (score.RunRetention{Stayed: score.StayedBlocks{4, 2, 0, 9}, PartLengths: score.PartLengthsOf(axis)}); w.SteadyPerUnit() != 1 {
+		t.Errorf("steady %v", w.SteadyPerUnit())
 	}
 }
 

@@ -27,9 +27,9 @@ type PooledResult struct {
 	Certain bool    `json:"certain"`
 }
 
-// Pool judges runs that did the same together. Each element is what one run says; nil of one that shows the signature
-// and nothing that could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
-func Pool(runs []*Evidence) (p PooledResult, ok bool) {
+// JudgeTogether judges runs that did the same together. Each element is what one run says; nil of one that shows the
+// signature and nothing that could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
+func JudgeTogether(runs []*Evidence) (p PooledResult, ok bool) {
 	kind := KindTraced
 	for _, e := range runs {
 		if e != nil && e.Kind != KindTraced {
@@ -47,16 +47,16 @@ func Pool(runs []*Evidence) (p PooledResult, ok bool) {
 	}
 	p.Runs = len(runs)
 	for _, e := range runs {
-		p.LogOdds += e.Poolable() / float64(len(runs))
+		p.LogOdds += e.PoolableLogOdds() / float64(len(runs))
 	}
 	p.Score = by.calibration.of(p.LogOdds)
 	p.Leaks, p.Certain = p.LogOdds >= by.leak, p.LogOdds >= by.certain
 	return p, true
 }
 
-// Poolable is what a run adds to a pool: its log odds, within bounds; nil is of one that shows nothing that could be a
-// leak.
-func (e *Evidence) Poolable() float64 {
+// PoolableLogOdds is what a run adds to a pool: its log odds, within bounds; nil is of one that shows nothing that
+// could be a leak.
+func (e *Evidence) PoolableLogOdds() float64 {
 	if e == nil || math.IsNaN(e.LogOdds) {
 		return poolLeast
 	}

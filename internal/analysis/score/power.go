@@ -50,7 +50,7 @@ var powerSnapshots = []struct {
 // the same rate are found.
 const mostGap = 0.4
 
-// SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as Noise measures it, is
+// SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as CountNoise measures it, is
 // known, for blocks of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range. Where no
 // leak would have been certain, or nobody knows which, why says so in words; followed says that blocks have addresses.
 func SnapshotPower(a *Axis, followed bool, noise float64, block int64) (p Power, why string) {

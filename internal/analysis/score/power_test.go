@@ -66,7 +66,7 @@ func found(t testing.TB, trials int, judge func(*rand.Rand) score.Result) float6
 	r := rand.New(rand.NewPCG(7, 7))
 	leaks := 0
 	for range trials {
-		if judge(r).Class == score.Leak {
+		if judge(r).Class == score.ClassLeak {
 			leaks++
 		}
 	}
@@ -99,7 +99,9 @@ func TestPower(t *testing.T) {
 			for _, noise := range []float64{0, 1, 10, 50} {
 				p, why := score.SnapshotPower(a, true, noise, 64)
 				share := found(t, 150,
-					func(r *rand.Rand) score.Result { return score.Snapshots(noisyLeak(r, a, p.Count, noise, 64), a, nil) })
+					func(r *rand.Rand) score.Result {
+						return score.JudgeSnapshots(noisyLeak(r, a, p.Count, noise, 64), a, nil)
+					})
 				if share < 0.85 || why != "" {
 					t.Errorf("%d snapshots, %s, with a noise of %v blocks: %s, %q, and of such leaks %.0f %% are found", n, name,
 						noise, p, why, 100*share)
@@ -109,7 +111,7 @@ func TestPower(t *testing.T) {
 	}
 	for _, hours := range []float64{0.01, 1, 50} {
 		p := score.TracePower(&allocations.Survival{Over: int64(hours * 3600e9)}, 64)
-		share := found(t, 300, func(r *rand.Rand) score.Result { return score.Trace(steadySurvival(r, hours, p.Count), nil) })
+		share := found(t, 300, func(r *rand.Rand) score.Result { return score.JudgeTrace(steadySurvival(r, hours, p.Count), nil) })
 		if share < 0.85 {
 			t.Errorf("a trace of %v h: %s, and of such leaks %.0f %% are found", hours, p, 100*share)
 		}
@@ -158,7 +160,7 @@ func TestPowerIsOfCertainLeaks(t *testing.T) {
 		a := even(n, 3)
 		for followed, s := range map[bool]*score.Series{true: stays(counts...), false: counted(counts...)} {
 			p, _ := score.SnapshotPower(a, followed, 0, 64)
-			if r := score.Snapshots(s, a, nil); r.Certain != (p.Count > 0) {
+			if r := score.JudgeSnapshots(s, a, nil); r.Certain != (p.Count > 0) {
 				t.Errorf("%d snapshots, followed: %v: certain %v, and %s", n, followed, r.Certain, p)
 			}
 		}

@@ -15,38 +15,41 @@ type Class string
 
 // The classes.
 const (
-	Leak Class = "leak"
-	// GrowingBlock is one block, or a few, that is resized to ever more bytes.
-	GrowingBlock Class = "growing-block"
-	// Unreferenced is memory that no pointer reaches, by a dump: nothing that a judgement of growth says.
-	Unreferenced Class = "unreferenced"
-	// LeftAtExit is memory that a tool lists as not freed when the process ended: certain never to be freed, not
+	ClassLeak Class = "leak"
+	// ClassGrowingBlock is one block, or a few, that is resized to ever more bytes.
+	ClassGrowingBlock Class = "growing-block"
+	// ClassUnreferenced is memory that no pointer reaches, by a dump: nothing that a judgement of growth says.
+	ClassUnreferenced Class = "unreferenced"
+	// ClassLeftAtExit is memory that a tool lists as not freed when the process ended: certain never to be freed, not
 	// certain to grow.
-	LeftAtExit Class = "left-at-exit"
-	Growing    Class = "growing"   // grows, and the evidence does not decide
-	Cache      Class = "cache"     // fills up: growth that ends, or falls off
-	OneTime    Class = "one-time"  // grew in one burst or a few
-	Transient  Class = "transient" // what is allocated does not stay
-	Stable     Class = "stable"    // does not grow
-	Unknown    Class = "unknown"   // the evidence shows one instant, or no order of instants
+	ClassLeftAtExit Class = "left-at-exit"
+	ClassGrowing    Class = "growing"   // grows, and the evidence does not decide
+	ClassCache      Class = "cache"     // fills up: growth that ends, or falls off
+	ClassOneTime    Class = "one-time"  // grew in one burst or a few
+	ClassTransient  Class = "transient" // what is allocated does not stay
+	ClassStable     Class = "stable"    // does not grow
+	ClassUnknown    Class = "unknown"   // the evidence shows one instant, or no order of instants
 )
 
 // Classes are the classes by how much they ask for a look, the gravest last.
-var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, LeftAtExit, Unreferenced, GrowingBlock, Leak}
+var Classes = []Class{
+	ClassStable, ClassUnknown, ClassTransient, ClassOneTime, ClassCache, ClassGrowing, ClassLeftAtExit, ClassUnreferenced,
+	ClassGrowingBlock, ClassLeak,
+}
 
 // Gravity is higher the more a class asks for a look; −1 of what is no class.
 func (c Class) Gravity() int { return slices.Index(Classes, c) }
 
 // IsSuspect reports whether memory leaks, is reached by no pointer, was left at exit, or grows while the evidence does
 // not decide.
-func (c Class) IsSuspect() bool { return c.Gravity() >= Growing.Gravity() }
+func (c Class) IsSuspect() bool { return c.Gravity() >= ClassGrowing.Gravity() }
 
 // IsLeak reports whether memory leaks: it grows without an end, no pointer reaches it, or it was never freed.
-func (c Class) IsLeak() bool { return c == Leak || c == Unreferenced || c == LeftAtExit }
+func (c Class) IsLeak() bool { return c == ClassLeak || c == ClassUnreferenced || c == ClassLeftAtExit }
 
-// Words are what a class is called for people.
-func (c Class) Words() string {
-	if c == LeftAtExit {
+// Text are what a class is called for people.
+func (c Class) Text() string {
+	if c == ClassLeftAtExit {
 		return "left at exit"
 	}
 	return string(c)
@@ -92,7 +95,7 @@ type Result struct {
 }
 
 // Scored reports whether Score says anything.
-func (r *Result) Scored() bool { return r.Class != Unknown && !r.Unscored }
+func (r *Result) Scored() bool { return r.Class != ClassUnknown && !r.Unscored }
 
 // An Axis is the coordinate of the instants.
 type Axis struct {
@@ -101,8 +104,8 @@ type Axis struct {
 	Hours []float64 // ascending; nil where clocks do not tell
 }
 
-// Of is the axis of some of the instants.
-func (a *Axis) Of(places []int) Axis {
+// Select is the axis of some of the instants.
+func (a *Axis) Select(places []int) Axis {
 	pick := func(v []float64) []float64 {
 		if v == nil {
 			return nil

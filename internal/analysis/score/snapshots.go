@@ -45,27 +45,27 @@ type snapshotView struct {
 	logOdds    float64
 }
 
-// Snapshots judges one signature over snapshots; load is how much work was done between them, nil where that is not
-// known. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the same
-// result with Clauses.
-func Snapshots(s *Series, a *Axis, load []float64) Result {
+// JudgeSnapshots judges one signature over snapshots; load is how much work was done between them, nil where that is
+// not known. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the
+// same result with Clauses.
+func JudgeSnapshots(s *Series, a *Axis, load []float64) Result {
 	v, ok := viewSnapshots(s, a, load)
 	if !ok {
-		return Result{Class: Unknown}
+		return Result{Class: ClassUnknown}
 	}
 	return v.result(a.Unit)
 }
 
-// ExplainSnapshots is Snapshots with Clauses: one for each condition, and what else the judgement rests on.
+// ExplainSnapshots is JudgeSnapshots with Clauses: one for each condition, and what else the judgement rests on.
 func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
 	v, ok := viewSnapshots(s, a, load)
 	if !ok {
-		return Result{Class: Unknown,
+		return Result{Class: ClassUnknown,
 			Clauses: []Clause{{Rule: "axis",
 				Text: "The times of the snapshots do not ascend, so growth cannot be judged."}}}
 	}
 	r := v.result(a.Unit)
-	if r.Class == GrowingBlock {
+	if r.Class == ClassGrowingBlock {
 		r.Clauses = []Clause{v.resizing.clause()}
 		return r
 	}
@@ -144,7 +144,7 @@ func (v *snapshotView) isCandidate() bool {
 
 func (v *snapshotView) result(unit string) Result {
 	if v.n < 2 || v.span <= 0 {
-		return Result{Class: Unknown}
+		return Result{Class: ClassUnknown}
 	}
 	r := Result{Class: v.class(), Unscored: v.model == nil}
 	if v.conditions != nil {
@@ -159,8 +159,8 @@ func (v *snapshotView) result(unit string) Result {
 			r.Certain = r.Certain && !v.shape.inFew(v.bursts())
 		}
 	}
-	if v.resizing != nil && r.Class != Leak {
-		r.Class = GrowingBlock
+	if v.resizing != nil && r.Class != ClassLeak {
+		r.Class = ClassGrowingBlock
 	}
 	if v.grown > 0 || r.Class.IsSuspect() {
 		r.Rate = v.rate(unit)
@@ -173,28 +173,28 @@ func (v *snapshotView) class() Class {
 	switch {
 	case v.grown <= 0 || v.rising < 0.5:
 		if v.model != nil && v.model.calibration.of(v.logOdds) >= likely {
-			return Growing
+			return ClassGrowing
 		}
-		return Stable
+		return ClassStable
 	case v.followed && v.n > 3 && v.cohorts.survivors() < staysShare*v.grownBefore():
-		return Transient
+		return ClassTransient
 	}
 	if v.steps == 1 && v.n >= SnapshotsToJudge {
-		return OneTime // and nothing since or before
+		return ClassOneTime // and nothing since or before
 	}
 	switch h := v.shape.likeliest(); {
 	case h == filling && v.steps == 1: // all in one interval: whether it fell off in there nobody saw
-		return OneTime
+		return ClassOneTime
 	case h == filling:
-		return Cache
+		return ClassCache
 	case h == inBursts:
-		return OneTime
+		return ClassOneTime
 	case h == recently && v.rising < growingFrom:
-		return Transient
+		return ClassTransient
 	case v.followed && v.cohorts.deaths > turnover*max(1, v.cohorts.risk):
-		return Transient
+		return ClassTransient
 	}
-	return Growing
+	return ClassGrowing
 }
 
 // grownBefore is the growth up to the last snapshot but one, whose blocks are seen twice where they stay.

@@ -58,23 +58,23 @@ func TestSnapshotClasses(t *testing.T) {
 		series *score.Series
 		want   score.Class
 	}{
-		"nothing":               {counted(), score.Unknown},
-		"one snapshot":          {counted(5), score.Unknown},
-		"constant":              {stays(64, 64, 64, 64, 64, 64), score.Stable},
-		"shrinks":               {counted(90, 70, 65, 50, 20, 3), score.Stable},
-		"steady":                {stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.Leak},
-		"steady from the third": {stays(0, 0, 0, 50, 100, 150, 200, 250, 300, 350), score.Leak},
-		"steady, few snapshots": {stays(10, 60, 110, 160), score.Growing},
+		"nothing":               {counted(), score.ClassUnknown},
+		"one snapshot":          {counted(5), score.ClassUnknown},
+		"constant":              {stays(64, 64, 64, 64, 64, 64), score.ClassStable},
+		"shrinks":               {counted(90, 70, 65, 50, 20, 3), score.ClassStable},
+		"steady":                {stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.ClassLeak},
+		"steady from the third": {stays(0, 0, 0, 50, 100, 150, 200, 250, 300, 350), score.ClassLeak},
+		"steady, few snapshots": {stays(10, 60, 110, 160), score.ClassGrowing},
 		"steady beside what passes": {together(stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460),
-			passes(900, 400, 700, 650, 800, 500, 900, 300, 700, 350)), score.Leak},
-		"fills":                      {stays(0, 500, 800, 950, 990, 1000, 1000, 1000, 1000, 1000), score.Cache},
-		"ramp, then flat":            {stays(0, 100, 200, 300, 400, 400, 400, 400, 400, 400), score.Cache},
-		"one burst":                  {stays(3, 3, 3, 200, 200, 200, 200), score.OneTime},
-		"lazy initialisation of two": {counted(0, 3, 3), score.OneTime},
-		"all in flight":              {passes(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.Transient},
-		"now one, now two":           {counted(1, 2, 1, 1), score.Stable},
+			passes(900, 400, 700, 650, 800, 500, 900, 300, 700, 350)), score.ClassLeak},
+		"fills":                      {stays(0, 500, 800, 950, 990, 1000, 1000, 1000, 1000, 1000), score.ClassCache},
+		"ramp, then flat":            {stays(0, 100, 200, 300, 400, 400, 400, 400, 400, 400), score.ClassCache},
+		"one burst":                  {stays(3, 3, 3, 200, 200, 200, 200), score.ClassOneTime},
+		"lazy initialisation of two": {counted(0, 3, 3), score.ClassOneTime},
+		"all in flight":              {passes(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.ClassTransient},
+		"now one, now two":           {counted(1, 2, 1, 1), score.ClassStable},
 	} {
-		if got := score.Snapshots(c.series, even(len(c.series.Count), 2), nil); got.Class != c.want {
+		if got := score.JudgeSnapshots(c.series, even(len(c.series.Count), 2), nil); got.Class != c.want {
 			t.Errorf("%s: %s, want %s (%+v)", name, got.Class, c.want,
 				score.ExplainSnapshots(c.series, even(len(c.series.Count), 2), nil))
 		}
@@ -94,12 +94,12 @@ func TestThreeSnapshotsRank(t *testing.T) {
 func rank(t *testing.T, a *score.Axis, leaks, others map[string]*score.Series) {
 	t.Helper()
 	for leak, s := range leaks {
-		l := score.Snapshots(s, a, nil)
-		if l.Class != score.Growing || l.Certain {
+		l := score.JudgeSnapshots(s, a, nil)
+		if l.Class != score.ClassGrowing || l.Certain {
 			t.Errorf("%s: %+v", leak, l)
 		}
 		for other, s := range others {
-			if o := score.Snapshots(s, a, nil); o.Score >= l.Score || o.Class == score.Leak {
+			if o := score.JudgeSnapshots(s, a, nil); o.Score >= l.Score || o.Class == score.ClassLeak {
 				t.Errorf("%s %+v is not above %s %+v", leak, l, other, o)
 			}
 		}
@@ -122,7 +122,7 @@ func TestGaplessClause(t *testing.T) {
 	} {
 		got := ""
 		for _, clause := range score.ExplainSnapshots(c.series, even(len(c.series.Count), 1), nil).Clauses {
-			if clause.Rule == string(score.Gapless) {
+			if clause.Rule == string(score.ConditionGapless) {
 				got = clause.Text
 			}
 		}
@@ -139,7 +139,7 @@ func TestLeastBlocks(t *testing.T) {
 		for i := range n {
 			s = together(s, stays(0, b(i < 1), b(i < 2), b(i < 3), b(i < 4), b(i < 5), 1, 1))
 		}
-		if got := score.Snapshots(s, even(8, 1), nil); (got.Evidence != nil) != want {
+		if got := score.JudgeSnapshots(s, even(8, 1), nil); (got.Evidence != nil) != want {
 			t.Errorf("of %d blocks that stay: %+v", n, got)
 		}
 	}
@@ -156,11 +156,11 @@ func b(there bool) int64 {
 func TestSnapshotsToJudge(t *testing.T) {
 	counts := []int64{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200}
 	for n := 2; n <= len(counts); n++ {
-		r := score.Snapshots(stays(counts[:n]...), even(n, 1), nil)
-		if n < score.SnapshotsToJudge && (r.Class != score.Growing || r.Certain) {
+		r := score.JudgeSnapshots(stays(counts[:n]...), even(n, 1), nil)
+		if n < score.SnapshotsToJudge && (r.Class != score.ClassGrowing || r.Certain) {
 			t.Errorf("%d snapshots: %+v", n, r)
 		}
-		if n >= 8 && r.Class != score.Leak {
+		if n >= 8 && r.Class != score.ClassLeak {
 			t.Errorf("%d snapshots: %+v", n, r)
 		}
 	}
@@ -170,19 +170,19 @@ func TestSnapshotsToJudge(t *testing.T) {
 func TestUnboundedRate(t *testing.T) {
 	counts := []int64{100, 190, 320, 390, 520, 590}
 	for n, want := range map[int]bool{2: true, 3: true, 4: true, 5: false, 6: false} {
-		if r := score.Snapshots(counted(counts[:n]...), even(n, 2), nil).Rate; r.Unbounded != want {
+		if r := score.JudgeSnapshots(counted(counts[:n]...), even(n, 2), nil).Rate; r.Unbounded != want {
 			t.Errorf("%d snapshots: %+v, want unbounded: %v", n, r, want)
 		}
 	}
 }
 
 func TestRateIsPerUnit(t *testing.T) {
-	r := score.Snapshots(counted(100, 200, 300, 400, 500, 600), even(6, 2), nil)
+	r := score.JudgeSnapshots(counted(100, 200, 300, 400, 500, 600), even(6, 2), nil)
 	if r.Rate == nil || math.Abs(r.Rate.Count-250) > 1e-9 || math.Abs(r.Rate.Bytes-64*250) > 1e-6 ||
 		r.Rate.Unit != "hour" {
 		t.Fatalf("%+v", r.Rate)
 	}
-	noisy := score.Snapshots(counted(100, 190, 320, 390, 520, 590, 710), even(7, 2), nil).Rate
+	noisy := score.JudgeSnapshots(counted(100, 190, 320, 390, 520, 590, 710), even(7, 2), nil).Rate
 	if noisy.CountLow > noisy.Count || noisy.CountHigh < noisy.Count || noisy.CountLow == noisy.CountHigh {
 		t.Errorf("%+v", noisy)
 	}
@@ -217,13 +217,13 @@ func TestAnySeries(t *testing.T) {
 		for range n - 1 {
 			load = append(load, r.Float64()/float64(n))
 		}
-		got := score.Snapshots(s, a, load)
+		got := score.JudgeSnapshots(s, a, load)
 		explained := score.ExplainSnapshots(s, a, load)
 		if !sane(&got) || !sane(&explained) || got.Class != explained.Class || got.Score != explained.Score ||
 			len(explained.Clauses) == 0 {
 			t.Fatalf("%+v at %v: %+v", s, a.At, explained)
 		}
-		if noise := score.Noise(s, a); !(noise >= 0) {
+		if noise := score.CountNoise(s, a); !(noise >= 0) {
 			t.Fatalf("%v at %v: a noise of %v", s, a.At, noise)
 		}
 	}
@@ -251,11 +251,11 @@ func sane(r *score.Result) bool {
 // TestUnitsDoNotMatter scales time and bytes.
 func TestUnitsDoNotMatter(t *testing.T) {
 	s := stays(10, 70, 100, 171, 209, 260, 333)
-	want := score.Snapshots(s, even(7, 1), nil)
+	want := score.JudgeSnapshots(s, even(7, 1), nil)
 	for i := range s.Bytes {
 		s.Bytes[i] *= 4096
 	}
-	got := score.Snapshots(s, even(7, 1<<20), nil)
+	got := score.JudgeSnapshots(s, even(7, 1<<20), nil)
 	if math.Abs(got.Score-want.Score) > 1e-9 || got.Class != want.Class {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -267,7 +267,7 @@ func TestAxisThatIsNone(t *testing.T) {
 		"an instant": {1, 1, 1, 1, 1},
 	} {
 		r := score.ExplainSnapshots(counted(1, 2, 3, 4, 5), &score.Axis{Unit: "hour", At: at}, nil)
-		if r.Class != score.Unknown || r.Score != 0 || len(r.Clauses) == 0 {
+		if r.Class != score.ClassUnknown || r.Score != 0 || len(r.Clauses) == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -280,8 +280,8 @@ func TestLoadIsAClock(t *testing.T) {
 	for i := range load {
 		load[i] /= 880
 	}
-	without, with := score.Snapshots(s, even(12, 1), nil), score.Snapshots(s, even(12, 1), load)
-	if with.Class != score.Leak || with.Score <= without.Score {
+	without, with := score.JudgeSnapshots(s, even(12, 1), nil), score.JudgeSnapshots(s, even(12, 1), load)
+	if with.Class != score.ClassLeak || with.Score <= without.Score {
 		t.Errorf("%+v, without the load %+v", with, without)
 	}
 }
@@ -295,7 +295,7 @@ func TestDispersionByTheSteadiestClock(t *testing.T) {
 		series  *score.Series
 		atMost1 bool
 	}{"as time": {byTime, true}, "as the load": {byLoad, true}, "as neither": {bursts, false}} {
-		r := score.Snapshots(test.series, even(12, 1), load)
+		r := score.JudgeSnapshots(test.series, even(12, 1), load)
 		if r.Rate == nil || (r.Rate.Dispersion <= 1) != test.atMost1 {
 			t.Errorf("%s: %+v", name, r.Rate)
 		}
@@ -316,7 +316,7 @@ func BenchmarkSnapshots(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		score.Snapshots(list[n%len(list)], a, nil)
+		score.JudgeSnapshots(list[n%len(list)], a, nil)
 		n++
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
@@ -328,7 +328,7 @@ func BenchmarkSnapshotsAllGrow(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		score.Snapshots(s, a, nil)
+		score.JudgeSnapshots(s, a, nil)
 		n++
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
@@ -345,12 +345,12 @@ func TestOneStep(t *testing.T) {
 					counts[i] = 500
 				}
 			}
-			want := score.OneTime
+			want := score.ClassOneTime
 			if n < score.SnapshotsToJudge && step == n-1 {
-				want = score.Growing
+				want = score.ClassGrowing
 			}
 			for name, s := range map[string]*score.Series{"followed": stays(counts...), "counted": counted(counts...)} {
-				if got := score.Snapshots(s, even(n, 1), nil).Class; got != want {
+				if got := score.JudgeSnapshots(s, even(n, 1), nil).Class; got != want {
 					t.Errorf("%s, up in interval %d of %d: %s, want %s", name, step, n-1, got, want)
 				}
 			}
@@ -367,7 +367,7 @@ func TestTwoSnapshotsHaveNoScore(t *testing.T) {
 			counts[i] = 100 * int64(i+1)
 		}
 		for name, s := range map[string]*score.Series{"counted": counted(counts...), "followed": stays(counts...)} {
-			if r := score.Snapshots(s, even(n, 1), nil); r.Scored() != want {
+			if r := score.JudgeSnapshots(s, even(n, 1), nil); r.Scored() != want {
 				t.Errorf("%s, %d snapshots: %+v", name, n, r)
 			}
 		}
@@ -377,7 +377,7 @@ func TestTwoSnapshotsHaveNoScore(t *testing.T) {
 	for _, c := range r.Clauses {
 		said = append(said, c.Text)
 	}
-	if got := strings.Join(said, "\n"); r.Class != score.Growing || got != "2 snapshots (a leak needs 5).\n"+
+	if got := strings.Join(said, "\n"); r.Class != score.ClassGrowing || got != "2 snapshots (a leak needs 5).\n"+
 		"From 140 to 705 blocks; rose in 1 of 1 interval.\n"+
 		score.StillFilling {
 		t.Errorf("%s:\n%s", r.Class, got)
@@ -392,7 +392,7 @@ func TestSnapshotsToBeCertain(t *testing.T) {
 		for i := range counts {
 			counts[i] = 400 * int64(i+1)
 		}
-		if r := score.Snapshots(stays(counts...), even(n, 1), nil); r.Certain != want {
+		if r := score.JudgeSnapshots(stays(counts...), even(n, 1), nil); r.Certain != want {
 			t.Errorf("%d snapshots: %+v", n, r)
 		}
 	}

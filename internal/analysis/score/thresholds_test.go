@@ -31,9 +31,9 @@ func TestModelThresholds(t *testing.T) {
 			if math.IsInf(c.logOdds, 1) {
 				continue // no evidence reaches that
 			}
-			r := Result{Class: Growing}
+			r := Result{Class: ClassGrowing}
 			m.judge(&r, c.logOdds, c.enough)
-			if (r.Class == Leak) != c.leak || r.Certain != c.certain {
+			if (r.Class == ClassLeak) != c.leak || r.Certain != c.certain {
 				t.Errorf("%s from %d on, %s: %+v", m.kind, m.from, c.name, r)
 			}
 		}
@@ -124,13 +124,13 @@ func TestPoolThresholds(t *testing.T) {
 			for i := range runs {
 				runs[i] = &Evidence{Kind: p.kind, LogOdds: at}
 			}
-			if got, ok := Pool(runs); !ok || got.Leaks != (at > p.leak) || got.Certain != (at > p.certain) {
+			if got, ok := JudgeTogether(runs); !ok || got.Leaks != (at > p.leak) || got.Certain != (at > p.certain) {
 				t.Errorf("%d runs, %s, at %v: %+v, leaks are from %v on, certain from %v", p.runs, p.kind,
 					at, got, p.leak, p.certain)
 			}
 		}
 	}
-	if _, ok := Pool([]*Evidence{{LogOdds: 100}}); ok {
+	if _, ok := JudgeTogether([]*Evidence{{LogOdds: 100}}); ok {
 		t.Error("one run is no pool")
 	}
 }
@@ -138,12 +138,12 @@ func TestPoolThresholds(t *testing.T) {
 // One odd run neither convicts nor acquits by itself.
 func TestPoolIsBounded(t *testing.T) {
 	odd, none := &Evidence{LogOdds: 1e9}, (*Evidence)(nil)
-	high, _ := Pool([]*Evidence{odd, none, none})
+	high, _ := JudgeTogether([]*Evidence{odd, none, none})
 	if high.Leaks || math.Abs(high.LogOdds-(poolMost+2*poolLeast)/3.0) > 1e-9 {
 		t.Errorf("one bad run of three: %+v", high)
 	}
 	sure := &Evidence{LogOdds: poolMost}
-	if low, ok := Pool([]*Evidence{sure, sure, {LogOdds: math.Inf(-1)}}); !ok || low.LogOdds < -8 {
+	if low, ok := JudgeTogether([]*Evidence{sure, sure, {LogOdds: math.Inf(-1)}}); !ok || low.LogOdds < -8 {
 		t.Errorf("one clean run of three: %+v", low)
 	}
 }
@@ -151,8 +151,8 @@ func TestPoolIsBounded(t *testing.T) {
 // Each class is a leak, only a suspect, or neither.
 func TestKindsOfClasses(t *testing.T) {
 	for class, want := range map[Class]string{
-		Leak: "leak suspect", Unreferenced: "leak suspect", LeftAtExit: "leak suspect", GrowingBlock: "suspect", Growing: "suspect",
-		Cache: "", OneTime: "", Transient: "", Stable: "", Unknown: "",
+		ClassLeak: "leak suspect", ClassUnreferenced: "leak suspect", ClassLeftAtExit: "leak suspect", ClassGrowingBlock: "suspect", ClassGrowing: "suspect",
+		ClassCache: "", ClassOneTime: "", ClassTransient: "", ClassStable: "", ClassUnknown: "",
 	} {
 		got := ""
 		if class.IsLeak() {
@@ -191,7 +191,7 @@ func TestEnoughSnapshots(t *testing.T) {
 	for n, want := range map[int]bool{SnapshotsToJudge - 1: false, SnapshotsToJudge: true, SnapshotsToJudge + 1: true} {
 		v := growingSeries(t, n, 100)
 		v.model, v.logOdds = &model{kind: KindFollowed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}, 2
-		if r := v.result("hour"); (r.Class == Leak) != want || r.Certain != want {
+		if r := v.result("hour"); (r.Class == ClassLeak) != want || r.Certain != want {
 			t.Errorf("%d snapshots: %s, certain %t", n, r.Class, r.Certain)
 		}
 	}
@@ -204,13 +204,13 @@ func TestComesAndGoes(t *testing.T) {
 		stayed, deaths, risk float64
 		want                 Class
 	}{
-		{"all stay", 180, 0, 1, Growing},
-		{"two fifths of the growth stay", 72, 0, 1, Growing},
-		{"just below", 71.9, 0, 1, Transient},
-		{"old blocks die, at the turnover", 180, 3, 2, Growing},
-		{"just above", 180, 3.01, 2, Transient},
-		{"next to no old blocks, at it", 180, 1.5, 0.1, Growing},
-		{"next to no old blocks, above", 180, 1.51, 0.1, Transient},
+		{"all stay", 180, 0, 1, ClassGrowing},
+		{"two fifths of the growth stay", 72, 0, 1, ClassGrowing},
+		{"just below", 71.9, 0, 1, ClassTransient},
+		{"old blocks die, at the turnover", 180, 3, 2, ClassGrowing},
+		{"just above", 180, 3.01, 2, ClassTransient},
+		{"next to no old blocks, at it", 180, 1.5, 0.1, ClassGrowing},
+		{"next to no old blocks, above", 180, 1.51, 0.1, ClassTransient},
 	} {
 		v := growingSeries(t, 11, 20) // 180 blocks before the last snapshot
 		v.cohorts.stayed = [mostPoints]float64{1: c.stayed}

@@ -42,21 +42,21 @@ type traceView struct {
 	logOdds    float64
 }
 
-// Trace judges one site over a window of a trace; load is how much work was done in each bin, nil where that is not
-// known. Like Snapshots it makes no texts; ExplainTrace does.
-func Trace(v *allocations.Survival, load []float64) Result {
+// JudgeTrace judges one site over a window of a trace; load is how much work was done in each bin, nil where that is
+// not known. Like JudgeSnapshots it makes no texts; ExplainTrace does.
+func JudgeTrace(v *allocations.Survival, load []float64) Result {
 	t, ok := viewTrace(v, load)
 	if !ok {
-		return Result{Class: Unknown}
+		return Result{Class: ClassUnknown}
 	}
 	return t.result()
 }
 
-// ExplainTrace is Trace with Clauses: one for each condition, and what else the judgement rests on.
+// ExplainTrace is JudgeTrace with Clauses: one for each condition, and what else the judgement rests on.
 func ExplainTrace(v *allocations.Survival, load []float64) Result {
 	t, ok := viewTrace(v, load)
 	if !ok {
-		return Result{Class: Unknown, Clauses: []Clause{{Rule: "window", Text: "The window is empty."}}}
+		return Result{Class: ClassUnknown, Clauses: []Clause{{Rule: "window", Text: "The window is empty."}}}
 	}
 	r := t.result()
 	r.Clauses = t.clauses(&r)
@@ -132,25 +132,25 @@ func (t *traceView) result() Result {
 func (t *traceView) class() Class {
 	switch {
 	case t.left == 0 && t.born == 0:
-		return Stable
+		return ClassStable
 	case t.left == 0 || t.survivors == 0:
-		return Transient
+		return ClassTransient
 	case t.survivors < leastBlocks || t.bins <= 2:
-		return OneTime
+		return ClassOneTime
 	case t.bins < leastBins && t.last < traceBins/2: // and nothing since
-		return OneTime
+		return ClassOneTime
 	case t.bins < leastBins:
-		return Growing
+		return ClassGrowing
 	case t.ages.deaths > turnover*max(1, t.ages.risk):
-		return Transient
+		return ClassTransient
 	}
 	switch t.shape.likeliest() {
 	case filling:
-		return Cache
+		return ClassCache
 	case inBursts:
-		return OneTime
+		return ClassOneTime
 	}
-	return Growing
+	return ClassGrowing
 }
 
 // bounded keeps counts from overflowing when they are added up, and what is below nothing out.

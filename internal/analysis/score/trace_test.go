@@ -48,31 +48,31 @@ func TestTraceClasses(t *testing.T) {
 		lives []life
 		want  score.Class
 	}{
-		"nothing":        {nil, score.Stable},
-		"all are freed":  {lives(500, short), score.Transient},
-		"all are leaked": {lives(500, func(*rand.Rand, float64) float64 { return 2 }), score.Leak},
+		"nothing":        {nil, score.ClassStable},
+		"all are freed":  {lives(500, short), score.ClassTransient},
+		"all are leaked": {lives(500, func(*rand.Rand, float64) float64 { return 2 }), score.ClassLeak},
 		"one in ten is leaked": {lives(1000, func(r *rand.Rand, born float64) float64 {
 			if r.IntN(10) == 0 {
 				return 2
 			}
 			return short(r, born)
-		}), score.Leak},
+		}), score.ClassLeak},
 		"in flight at the end": {lives(1000, func(r *rand.Rand, born float64) float64 { return born + 0.02*r.ExpFloat64() }),
-			score.Transient},
-		"one block stays": {[]life{{0.1, 2}}, score.OneTime},
+			score.ClassTransient},
+		"one block stays": {[]life{{0.1, 2}}, score.ClassOneTime},
 		"one burst stays": {lives(100, func(_ *rand.Rand, born float64) float64 {
 			if born < 0.3 || born > 0.31 {
 				return min(1, born+0.001)
 			}
 			return 2
-		}), score.OneTime},
-		"a buffer that is resized": {[]life{{0, 0.2}, {0.2, 0.4}, {0.4, 0.6}, {0.6, 0.8}, {0.8, 2}}, score.Transient},
+		}), score.ClassOneTime},
+		"a buffer that is resized": {[]life{{0, 0.2}, {0.2, 0.4}, {0.4, 0.6}, {0.6, 0.8}, {0.8, 2}}, score.ClassTransient},
 		"a ring that fills and replaces": {lives(1000, func(_ *rand.Rand, born float64) float64 {
 			return born + 0.4
-		}), score.Transient},
+		}), score.ClassTransient},
 	} {
 		v := survival(c.lives)
-		if got := score.Trace(v, nil); got.Class != c.want {
+		if got := score.JudgeTrace(v, nil); got.Class != c.want {
 			t.Errorf("%s: %s, want %s (%+v)", name, got.Class, c.want, score.ExplainTrace(v, nil).Clauses)
 		}
 	}
@@ -83,16 +83,16 @@ func TestCacheThatFillsInATrace(t *testing.T) {
 	for i := range 600 {
 		list = append(list, life{0.4 * float64(i) / 600, 2})
 	}
-	if got := score.Trace(survival(list), nil); got.Class != score.Cache {
+	if got := score.JudgeTrace(survival(list), nil); got.Class != score.ClassCache {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestLateFreesDiscount(t *testing.T) {
 	v := survival(lives(200, func(*rand.Rand, float64) float64 { return 2 }))
-	before := score.Trace(v, nil)
+	before := score.JudgeTrace(v, nil)
 	v.LateUnknownFrees = 90
-	after := score.Trace(v, nil)
+	after := score.JudgeTrace(v, nil)
 	if !before.Certain || after.Evidence.LogOdds >= before.Evidence.LogOdds {
 		t.Errorf("%+v, with late frees of older blocks %+v", before, after)
 	}
@@ -112,7 +112,7 @@ func TestAgeOfSurvivors(t *testing.T) {
 }
 
 func TestTraceRate(t *testing.T) {
-	r := score.Trace(survival(lives(1000, func(*rand.Rand, float64) float64 { return 2 })), nil).Rate
+	r := score.JudgeTrace(survival(lives(1000, func(*rand.Rand, float64) float64 { return 2 })), nil).Rate
 	if r == nil || r.Unit != "hour" || math.Abs(r.Count-1000) > 50 || r.Bytes != 64*r.Count ||
 		r.CountLow > 960 || r.CountHigh < 1040 {
 		t.Errorf("%+v", r)
@@ -131,7 +131,7 @@ func TestAnySurvival(t *testing.T) {
 		for i := range v.Ended {
 			v.Ended[i] = values[r.IntN(10)] / 4
 		}
-		got, explained := score.Trace(v, nil), score.ExplainTrace(v, nil)
+		got, explained := score.JudgeTrace(v, nil), score.ExplainTrace(v, nil)
 		if !sane(&got) || !sane(&explained) || got.Class != explained.Class || len(explained.Clauses) == 0 {
 			t.Fatalf("%+v of %+v", explained, v)
 		}
@@ -158,7 +158,7 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		score.Trace(list[n%len(list)], nil)
+		score.JudgeTrace(list[n%len(list)], nil)
 		n++
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
@@ -172,10 +172,10 @@ func TestWorkThatEnds(t *testing.T) {
 		v.Born[b], v.Left[b], v.LeftBytes[b] = 5, 5, 500
 		load[b] = 1.0 / 40
 	}
-	if got := score.Trace(v, nil); got.Class != score.Cache {
+	if got := score.JudgeTrace(v, nil); got.Class != score.ClassCache {
 		t.Errorf("%s where the process went on", got.Class)
 	}
-	if got := score.Trace(v, load); got.Class != score.Leak {
+	if got := score.JudgeTrace(v, load); got.Class != score.ClassLeak {
 		t.Errorf("%s where it stopped: %+v", got.Class, score.ExplainTrace(v, load))
 	}
 }

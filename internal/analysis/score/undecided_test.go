@@ -26,12 +26,12 @@ func TestFewBurstsAreNotCertain(t *testing.T) {
 		for i := range c.bursts {
 			v.rises[i] = v.rose / float64(c.bursts)
 		}
-		if r := v.result("hour"); r.Class != Leak || r.Certain != c.want {
+		if r := v.result("hour"); r.Class != ClassLeak || r.Certain != c.want {
 			t.Errorf("snapshots, %s: %s, certain %t", c.name, r.Class, r.Certain)
 		}
 		trace := traceView{window: 1, span: 1, born: 9, left: 9, survivors: 9, bins: c.bursts, reading: reading{shape: c.shape},
 			model: sure, conditions: []float64{}, logOdds: 2}
-		if r := trace.result(); r.Class != Leak || r.Certain != c.want {
+		if r := trace.result(); r.Class != ClassLeak || r.Certain != c.want {
 			t.Errorf("trace, %s: %s, certain %t", c.name, r.Class, r.Certain)
 		}
 	}
@@ -58,12 +58,12 @@ func TestPatternsThatOneRunCannotTell(t *testing.T) {
 		{"a queue", ambiguity{shape: late, grown: true}, "a queue not drained yet", 0},
 		{"steady", ambiguity{shape: steady, grown: true}, "a cache that is still filling", 0},
 	} {
-		list := conclude(&Result{Class: Growing, Score: 0.4}, &c.ambiguity)
+		list := conclude(&Result{Class: ClassGrowing, Score: 0.4}, &c.ambiguity)
 		if last := list[len(list)-1]; last.Rule != "next" || !strings.Contains(last.Text, c.want) || last.Longer != c.longer {
 			t.Errorf("%s: %q, %v times as long, want %q", c.name, last.Text, last.Longer, c.want)
 		}
 	}
-	if list := conclude(&Result{Class: Cache}, &ambiguity{shape: bursts, bursts: 3}); len(list) != 1 {
+	if list := conclude(&Result{Class: ClassCache}, &ambiguity{shape: bursts, bursts: 3}); len(list) != 1 {
 		t.Errorf("of what is no suspect nothing is asked: %+v", list)
 	}
 }

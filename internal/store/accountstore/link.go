@@ -41,7 +41,7 @@ func addLink(ctx context.Context, s *store.Store, link accounts.Secret, user *in
 			link.Digest, user, by, time.Now().Add(accounts.LinkAge)); err != nil {
 			return err
 		}
-		return audit.Server(ctx, tx, by, "link", map[string]any{}, map[string]any{"setup": user == nil})
+		return audit.RecordServerChange(ctx, tx, by, "link", map[string]any{}, map[string]any{"setup": user == nil})
 	})
 }
 
@@ -87,7 +87,7 @@ func UseLink(ctx context.Context, s *store.Store, digest []byte, name, passwordH
 			return err
 		}
 		ctx := accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
-		return audit.Server(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
+		return audit.RecordServerChange(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
 	})
 	return u, err
 }

@@ -64,7 +64,7 @@ func CompleteLogIn(ctx context.Context, s *store.Store, u *User, client string) 
 		if _, err := tx.Exec(ctx, `update users set logged_in_at = now() where id = $1`, u.ID); err != nil {
 			return err
 		}
-		return audit.Server(ctx, tx, u.Name, "log-in", map[string]any{}, map[string]any{"client": client})
+		return audit.RecordServerChange(ctx, tx, u.Name, "log-in", map[string]any{}, map[string]any{"client": client})
 	})
 }
 
@@ -96,7 +96,7 @@ func FindOrCreateSubject(ctx context.Context, s *store.Store, issuer, subject, w
 		if err != nil {
 			return err
 		}
-		return audit.Server(ctx, tx, u.Name, "account", map[string]any{}, map[string]any{"user": u.Name, "issuer": issuer})
+		return audit.RecordServerChange(ctx, tx, u.Name, "account", map[string]any{}, map[string]any{"user": u.Name, "issuer": issuer})
 	})
 	return u, err
 }

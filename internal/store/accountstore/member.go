@@ -58,7 +58,7 @@ func UpdateMember(ctx context.Context, s *store.Store, project, user string, rol
 		if len(was) > 0 {
 			before["role"] = was[0]
 		}
-		return audit.Project(ctx, tx, id, by, "member", before, after)
+		return audit.RecordProjectChange(ctx, tx, id, by, "member", before, after)
 	})
 }
 

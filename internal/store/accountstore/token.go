@@ -60,7 +60,7 @@ func CreateToken(ctx context.Context, s *store.Store, project string, t *Token, 
 		if err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, id, t.CreatedBy, "token", map[string]any{},
+		return audit.RecordProjectChange(ctx, tx, id, t.CreatedBy, "token", map[string]any{},
 			map[string]any{"token": t.Name, "prefix": t.Prefix, "scopes": t.Scopes, "expires": t.ExpiresAt})
 	})
 	return added, err
@@ -82,7 +82,7 @@ func RevokeToken(ctx context.Context, s *store.Store, project string, token int6
 		if err != nil {
 			return err
 		}
-		return audit.Project(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix},
+		return audit.RecordProjectChange(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix},
 			map[string]any{"revoked": true})
 	})
 }

@@ -100,7 +100,7 @@ func CreateUser(ctx context.Context, s *store.Store, name, email string, admin b
 		if u, err = insertUser(ctx, tx, &User{Name: name, Email: email, Admin: admin}, ""); err != nil {
 			return err
 		}
-		return audit.Server(ctx, tx, by, "account", map[string]any{}, map[string]any{"user": name, "admin": admin})
+		return audit.RecordServerChange(ctx, tx, by, "account", map[string]any{}, map[string]any{"user": name, "admin": admin})
 	})
 	return u, err
 }
@@ -161,7 +161,7 @@ func changeUser(ctx context.Context, s *store.Store, name, by, field string, to 
 		if others == 0 && u.Admin && u.LockedAt == nil {
 			return &leaks.FieldError{Field: field, Message: "would leave the server without anybody who administers it"}
 		}
-		return audit.Server(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to},
+		return audit.RecordServerChange(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to},
 			map[string]any{"user": u.Name, field: to})
 	})
 }

@@ -31,12 +31,12 @@ type folder struct {
 
 // Attributes of a file, as MS-DOS has them.
 const (
-	ReadOnly = 0x01
-	Hidden   = 0x02
-	System   = 0x04
-	Archive  = 0x20
-	Execute  = 0x40 // run after unpacking
-	NameUTF8 = 0x80 // the name is UTF-8
+	AttributeReadOnly = 0x01
+	AttributeHidden   = 0x02
+	AttributeSystem   = 0x04
+	AttributeArchive  = 0x20
+	AttributeExecute  = 0x40 // run after unpacking
+	AttributeNameUTF8 = 0x80 // the name is UTF-8
 )
 
 // A File is a file in a cabinet.
@@ -194,7 +194,7 @@ func (d *cursor) file(c *Reader) File {
 	f.Attributes = d.u16()
 	f.Modified = modified(date, clock)
 	name := d.text()
-	if f.Attributes&NameUTF8 != 0 {
+	if f.Attributes&AttributeNameUTF8 != 0 {
 		f.Name = string(name)
 	} else {
 		f.Name = latin(name)

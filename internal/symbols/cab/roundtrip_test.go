@@ -117,8 +117,8 @@ func TestRoundTrip(t *testing.T) {
 func TestDirectory(t *testing.T) {
 	when := time.Date(2024, 2, 29, 13, 57, 58, 0, time.UTC)
 	cabinet, err := (&cabtest.Cabinet{Files: []cabtest.File{
-		{Name: "f\xfcr.pdb", Content: []byte("1"), Modified: when, Attributes: cab.ReadOnly},
-		{Name: "für.pdb", Content: []byte("22"), Attributes: cab.NameUTF8 | cab.Archive},
+		{Name: "f\xfcr.pdb", Content: []byte("1"), Modified: when, Attributes: cab.AttributeReadOnly},
+		{Name: "für.pdb", Content: []byte("22"), Attributes: cab.AttributeNameUTF8 | cab.AttributeArchive},
 	}}).Bytes()
 	if err != nil {
 		t.Fatal(err)
@@ -128,8 +128,8 @@ func TestDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []cab.File{
-		{Name: "für.pdb", Size: 1, Modified: when, Attributes: cab.ReadOnly},
-		{Name: "für.pdb", Size: 2, Attributes: cab.NameUTF8 | cab.Archive},
+		{Name: "für.pdb", Size: 1, Modified: when, Attributes: cab.AttributeReadOnly},
+		{Name: "für.pdb", Size: 2, Attributes: cab.AttributeNameUTF8 | cab.AttributeArchive},
 	} {
 		got := r.Files()[i]
 		if got.Name != want.Name || got.Size != want.Size || !got.Modified.Equal(want.Modified) ||

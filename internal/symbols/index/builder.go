@@ -31,9 +31,9 @@ func NewBuilder(debugID string) *Builder {
 		inlineAt: map[record]uint32{}, locationAt: map[record]uint32{}}
 }
 
-// AddSegment adds the addresses [start, end), which share one location. at.Displacement is that of start. Segments must
+// AddRange adds the addresses [start, end), which share one location. at.Displacement is that of start. Segments must
 // come in ascending order and must not overlap.
-func (b *Builder) AddSegment(start, end uint32, at Location) error {
+func (b *Builder) AddRange(start, end uint32, at Location) error {
 	if end <= start || start < b.end {
 		return fmt.Errorf("index: segment 0x%x–0x%x does not follow 0x%x", start, end, b.end)
 	}

@@ -13,8 +13,8 @@ import (
 
 func Example() {
 	b := index.NewBuilder("0123456789ABCDEF0123456789ABCDEF1")
-	_ = b.AddSegment(0x1000, 0x1010, index.Location{Function: "main", File: "main.cpp", Line: 12})
-	_ = b.AddSegment(0x1010, 0x1018, index.Location{Function: "main", Displacement: 0x10, File: "main.cpp", Line: 13,
+	_ = b.AddRange(0x1000, 0x1010, index.Location{Function: "main", File: "main.cpp", Line: 12})
+	_ = b.AddRange(0x1010, 0x1018, index.Location{Function: "main", Displacement: 0x10, File: "main.cpp", Line: 13,
 		Inlines: []index.Inline{{Function: "Cache::Grow", File: "cache.h", Line: 40}}})
 	b.AddType(0x1017, "Entry")
 	var file bytes.Buffer
@@ -72,7 +72,7 @@ func build(t testing.TB, list []stretch, more func(*index.Builder)) []byte {
 	t.Helper()
 	b := index.NewBuilder("ABC1")
 	for _, s := range list {
-		if err := b.AddSegment(s.start, s.end, s.at); err != nil {
+		if err := b.AddRange(s.start, s.end, s.at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,11 +165,11 @@ func TestTypes(t *testing.T) {
 
 func TestSegmentsOutOfOrder(t *testing.T) {
 	b := index.NewBuilder("")
-	if err := b.AddSegment(0x1000, 0x1010, index.Location{Function: "f"}); err != nil {
+	if err := b.AddRange(0x1000, 0x1010, index.Location{Function: "f"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range [][2]uint32{{0x1008, 0x1020}, {0x10, 0x20}, {0x2000, 0x2000}, {0x2001, 0x2000}} {
-		if b.AddSegment(s[0], s[1], index.Location{Function: "g"}) == nil {
+		if b.AddRange(s[0], s[1], index.Location{Function: "g"}) == nil {
 			t.Errorf("segment 0x%x–0x%x was taken", s[0], s[1])
 		}
 	}

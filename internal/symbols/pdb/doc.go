@@ -26,11 +26,11 @@
 //
 // A line entry holds until the next entry of its block or the block's end. Of several entries at one address the last
 // counts, as for DIA: the others are of length zero. Compilers use the lines 0xF00F00 and 0xFEEFEE for code that a
-// debugger should always or never step into. Both are returned as they are, as by DIA; HiddenLine recognises them.
+// debugger should always or never step into. Both are returned as they are, as by DIA; IsHiddenLine recognises them.
 //
 // # Damage
 //
 // A part that is cut off or contradicts itself costs its own content only. Addresses of a damaged module get the name
 // of a public symbol and no line, and Damage says what was left out. It is an *evidence.Error if the headers cannot be
-// read. Addresses also need OMAP and the section headers; Type and AllocationSites need TPI.
+// read. Addresses also need OMAP and the section headers; FindLayout and AllocationSites need TPI.
 package pdb

@@ -64,7 +64,7 @@ func TestHiddenLine(t *testing.T) {
 		0: false, 1: false, 0xF00EFF: false, 0xF00F00: true, 0xF00F01: false, 0xFEEFED: false,
 		0xFEEFEE: true, 0xFEEFEF: false,
 	} {
-		if got := pdb.HiddenLine(line); got != want {
+		if got := pdb.IsHiddenLine(line); got != want {
 			t.Errorf("%#x: %t", line, got)
 		}
 	}

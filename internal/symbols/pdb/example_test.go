@@ -30,7 +30,7 @@ func Example() {
 	}
 	fmt.Printf("%s+%#x (%s:%d)\n", at.Function, at.Displacement, at.File, at.Line)
 
-	item, err := f.Type(context.Background(), "shop::Item")
+	item, err := f.FindLayout(context.Background(), "shop::Item")
 	fmt.Println(item.Name, item.Size, "bytes", err)
 	for _, field := range item.Fields {
 		fmt.Printf("  %2d %s %s\n", field.Offset, field.Type, field.Name)

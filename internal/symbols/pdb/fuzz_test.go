@@ -113,7 +113,7 @@ func exercise(t testing.TB, b []byte) {
 		return nil
 	}))
 	for _, name := range []string{"shop::Item", "shop", ""} {
-		_, err := f.Type(ctx, name)
+		_, err := f.FindLayout(ctx, name)
 		check("Type", err)
 	}
 }

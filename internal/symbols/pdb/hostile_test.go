@@ -127,7 +127,7 @@ func TestCancelled(t *testing.T) {
 		"Segments":        func() error { return f.LocationRanges(ctx, func(pdb.LocationRange) error { return nil }) },
 		"LookupAll":       func() error { return f.LookupAll(ctx, []uint32{0x1010}, out) },
 		"AllocationSites": func() error { return f.AllocationSites(ctx, func(uint32, string) error { return nil }) },
-		"Type":            func() error { _, err := f.Type(ctx, "shop::Item"); return err },
+		"Type":            func() error { _, err := f.FindLayout(ctx, "shop::Item"); return err },
 	} {
 		if err := walk(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

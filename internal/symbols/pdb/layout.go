@@ -39,8 +39,8 @@ type Field struct {
 	Base   bool   // a base class; a virtual one has no offset
 }
 
-// Type returns the layout of a class, structure or union by its full name; nil where the PDB does not define it.
-func (f *File) Type(ctx context.Context, name string) (*Layout, error) {
+// FindLayout returns the layout of a class, structure or union by its full name; nil where the PDB does not define it.
+func (f *File) FindLayout(ctx context.Context, name string) (*Layout, error) {
 	types, err := f.types()
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func TestNTLayouts(t *testing.T) {
 			continue // kept aside
 		}
 		for typ, w := range want.Types {
-			got, err := f.Type(t.Context(), typ)
+			got, err := f.FindLayout(t.Context(), typ)
 			if err != nil || got == nil {
 				t.Errorf("%s: %s: %v", name, typ, err)
 				continue
@@ -109,7 +109,7 @@ func TestType(t *testing.T) {
 		"Elsewhere": "not defined",
 		"Nothing":   "not defined",
 	} {
-		got, err := f.Type(t.Context(), name)
+		got, err := f.FindLayout(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestType(t *testing.T) {
 			t.Errorf("%s is %s\nwant %s", name, s, want)
 		}
 	}
-	got, err := f.Type(t.Context(), "Long")
+	got, err := f.FindLayout(t.Context(), "Long")
 	if err != nil || got == nil || len(got.Fields) != 5000 {
 		t.Fatalf("Long: %v %v", got, err)
 	}

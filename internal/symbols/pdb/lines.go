@@ -21,8 +21,8 @@ const (
 	lineNeverStepInto  = 0xFEEFEE
 )
 
-// HiddenLine says that a line number is a mark of the compiler's and no line of the file.
-func HiddenLine(line uint32) bool { return line == lineAlwaysStepInto || line == lineNeverStepInto }
+// IsHiddenLine says that a line number is a mark of the compiler's and no line of the file.
+func IsHiddenLine(line uint32) bool { return line == lineAlwaysStepInto || line == lineNeverStepInto }
 
 // lines are the C13 subsections of a module.
 type lines struct {

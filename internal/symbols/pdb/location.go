@@ -9,7 +9,7 @@ type Location struct {
 	Displacement       uint32 // from the function's start, in the source space
 	Start              uint32 // image RVA of the function's start; 0 where OMAP does not know it
 	File               string // "" unknown
-	Line               uint32 // 0 unknown; see HiddenLine
+	Line               uint32 // 0 unknown; see IsHiddenLine
 	Inlines            []Inline
 	Public             string // nearest public symbol at or before the address in its section; "" for none
 	PublicDisplacement uint32 // from it, in the source space

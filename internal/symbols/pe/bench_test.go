@@ -47,7 +47,7 @@ func BenchmarkCallSite(b *testing.B) {
 
 func BenchmarkFunction(b *testing.B) {
 	f := opened(b, library(petest.X64))
-	lookups(b, "lookups/s", func(rva uint32) { _, _, _, _ = f.Function(rva) })
+	lookups(b, "lookups/s", func(rva uint32) { _, _, _, _ = f.FunctionBounds(rva) })
 }
 
 func BenchmarkNearestExport(b *testing.B) {

@@ -144,7 +144,7 @@ func TestFunctionBounds(t *testing.T) {
 		{uint32(petest.ARM64), 0x1240, 0, 0},
 		{uint32(petest.X86), 0x1050, 0, 0},
 	} {
-		begin, end, ok, err := opened(t, library(uint16(c.machine))).Function(c.rva)
+		begin, end, ok, err := opened(t, library(uint16(c.machine))).FunctionBounds(c.rva)
 		if err != nil || ok != (c.end != 0) || ok && (begin != c.begin || end != c.end) {
 			t.Errorf("machine %#x, %#x: %#x to %#x, %v, %v", c.machine, c.rva, begin, end, ok, err)
 		}
@@ -224,7 +224,7 @@ func ask(t testing.TB, data []byte) {
 		}
 	}
 	for _, rva := range rvas {
-		begin, end, ok, err := f.Function(rva)
+		begin, end, ok, err := f.FunctionBounds(rva)
 		check(err)
 		if ok && begin >= end {
 			t.Fatalf("the function at %#x is from %#x to %#x", rva, begin, end)

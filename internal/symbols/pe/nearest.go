@@ -7,7 +7,7 @@ import (
 
 // NearestExport returns the export that an address in code most likely belongs to, and the displacement from it.
 //
-// Where .pdata tells the function, it is the last export at or below the address between the bounds that Function
+// Where .pdata tells the function, it is the last export at or below the address between the bounds that FunctionBounds
 // returns; an address in a split-off part that lies before its function has none, as no displacement could say it.
 // Outside all functions of .pdata it is only an export exactly at the address. In images without .pdata, all x86 ones
 // among them, it is the last export at or below the address in the same section, however far: it may well be another
@@ -30,7 +30,7 @@ func (f *File) NearestExport(rva uint32) (e Export, displacement uint32, ok bool
 		return Export{}, 0, false
 	}
 	if unwind != nil {
-		begin, end, found, err := f.Function(rva)
+		begin, end, found, err := f.FunctionBounds(rva)
 		switch {
 		case err != nil || found && rva < begin:
 			return Export{}, 0, false

@@ -25,12 +25,12 @@ func (t *unwindTable) len() int           { return len(t.entries) / t.stride }
 func (t *unwindTable) begin(i int) uint32 { return le.Uint32(t.entries[i*t.stride:]) }
 func (t *unwindTable) offset(i int) int64 { return t.at + int64(i*t.stride) }
 
-// Function returns the bounds of the function that an RVA belongs to, from .pdata of x64 and ARM64 images: end is the
-// first byte behind it. Where the linker has split a function into chained parts (UNW_FLAG_CHAININFO), the bounds are
-// those of the primary part, which has the entry point. The RVA may lie before or behind them. It is false for other
-// machines, and for what has no unwind data: leaf functions, which call nothing, and data. ARM64 does not chain: a
-// fragment is returned as a function of its own.
-func (f *File) Function(rva uint32) (begin, end uint32, ok bool, err error) {
+// FunctionBounds returns the bounds of the function that an RVA belongs to, from .pdata of x64 and ARM64 images: end is
+// the first byte behind it. Where the linker has split a function into chained parts (UNW_FLAG_CHAININFO), the bounds
+// are those of the primary part, which has the entry point. The RVA may lie before or behind them. It is false for
+// other machines, and for what has no unwind data: leaf functions, which call nothing, and data. ARM64 does not chain:
+// a fragment is returned as a function of its own.
+func (f *File) FunctionBounds(rva uint32) (begin, end uint32, ok bool, err error) {
 	f.mu.Lock()
 	t, err := f.unwindLocked()
 	f.mu.Unlock()

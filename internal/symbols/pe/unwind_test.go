@@ -54,7 +54,7 @@ func TestUnwindData(t *testing.T) {
 		"behind the last function": {damaged(petest.ARM64, []uint32{0x1000, 2<<2 | 1}), 0, 0, ""},
 	} {
 		f := opened(t, c.image)
-		begin, end, ok, err := f.Function(0x1010)
+		begin, end, ok, err := f.FunctionBounds(0x1010)
 		if code := errorCode(err); code != c.code || ok != (c.end != 0) || begin != c.begin && ok || end != c.end && ok {
 			t.Errorf("%s: %#x to %#x, %v, %v", name, begin, end, ok, err)
 		}

@@ -14,10 +14,10 @@ import (
 )
 
 // body writes an answer's body to a file.
-func (p *Path) body(ctx context.Context, response *http.Response, limit int64, create func() (*os.File, error),
+func (p *SymbolPath) body(ctx context.Context, response *http.Response, limit int64, create func() (*os.File, error),
 	alive func(int)) (r reply, after time.Duration, again bool) {
 	if response.ContentLength > limit {
-		return reply{result: Refused, detail: fmt.Sprintf("the server announces %d bytes, more than the %d that are taken",
+		return reply{result: ResultRefused, detail: fmt.Sprintf("the server announces %d bytes, more than the %d that are taken",
 			response.ContentLength, limit)}, 0, false
 	}
 	var content io.Reader = &liveReader{response.Body, alive}
@@ -26,11 +26,11 @@ func (p *Path) body(ctx context.Context, response *http.Response, limit int64, c
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(content)
 		if err != nil {
-			return reply{result: Failed, detail: reason(ctx, err), giveUp: true}, 0, !errors.Is(err, gzip.ErrHeader)
+			return reply{result: ResultFailed, detail: reason(ctx, err), giveUp: true}, 0, !errors.Is(err, gzip.ErrHeader)
 		}
 		content = z
 	default:
-		return reply{result: Refused,
+		return reply{result: ResultRefused,
 			detail: fmt.Sprintf("the content is encoded as %.40q, which was not asked for", encoding)}, 0, false
 	}
 	head := make([]byte, 512)
@@ -38,23 +38,25 @@ func (p *Path) body(ctx context.Context, response *http.Response, limit int64, c
 	head = head[:n]
 	switch {
 	case err != nil && !errors.Is(err, io.EOF) && (n == 0 || !errors.Is(err, io.ErrUnexpectedEOF)):
-		return reply{result: Failed, detail: reason(ctx, err), giveUp: true, down: ctx.Err() != nil}, 0, worthAsking(ctx, err)
+		failed := reply{result: ResultFailed, detail: reason(ctx, err), giveUp: true, down: ctx.Err() != nil}
+		return failed, 0, worthAsking(ctx, err)
 	case isHTML(http.DetectContentType(head)):
-		return reply{result: Refused, detail: webPage, giveUp: true}, 0, false
+		return reply{result: ResultRefused, detail: webPage, giveUp: true}, 0, false
 	}
 	file, err := create()
 	if err != nil {
-		return reply{result: Failed, detail: err.Error(), giveUp: true}, 0, false
+		return reply{result: ResultFailed, detail: err.Error(), giveUp: true}, 0, false
 	}
 	err = copyBounded(ctx, fileWriter{file}, io.MultiReader(bytes.NewReader(head), content), limit)
 	if err := finish(file, err); err != nil {
 		var tooBig *tooBigError
 		if errors.As(err, &tooBig) {
-			return reply{result: Refused, detail: tooBig.Error()}, 0, false
+			return reply{result: ResultRefused, detail: tooBig.Error()}, 0, false
 		}
-		return reply{result: Failed, detail: reason(ctx, err), giveUp: true, down: ctx.Err() != nil}, 0, worthAsking(ctx, err)
+		failed := reply{result: ResultFailed, detail: reason(ctx, err), giveUp: true, down: ctx.Err() != nil}
+		return failed, 0, worthAsking(ctx, err)
 	}
-	return reply{result: Present, file: file.Name()}, 0, false
+	return reply{result: ResultFound, file: file.Name()}, 0, false
 }
 
 // A liveReader reports that bytes came.

@@ -43,7 +43,7 @@ func (s *search) below(ctx context.Context, root string, from origin) (found Loc
 		}
 	}
 	if t.trouble != nil {
-		s.note(root, Failed, t.trouble.Error())
+		s.note(root, ResultFailed, t.trouble.Error())
 	}
 	return LocalFile{}, t.searched(), false
 }
@@ -63,7 +63,7 @@ func (s *search) directory(ctx context.Context, root string, stores []string) (L
 					return LocalFile{}, false
 				}
 				if err != nil {
-					s.note(root, Failed, err.Error())
+					s.note(root, ResultFailed, err.Error())
 					return LocalFile{}, false
 				}
 				if found, ok := s.accept(ctx, candidate{place: path, path: path, loose: true}, from); ok {
@@ -81,7 +81,7 @@ func (s *search) directory(ctx context.Context, root string, stores []string) (L
 		detail = below
 	}
 	if len(s.attempts) == noted {
-		s.note(filepath.Join(root, s.want.Name), Absent, detail)
+		s.note(filepath.Join(root, s.want.Name), ResultNotFound, detail)
 	}
 	if s.searched[root] {
 		return LocalFile{}, false

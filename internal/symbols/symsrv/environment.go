@@ -14,11 +14,11 @@ import (
 //	_NT_SYMCACHE_PATH    IndexCache; WPA keeps converted symbols there, so it is no place to look for PDBs
 //
 // lookup is os.Getenv, usually.
-func FromEnvironment(lookup func(string) string, opt Options) (*Path, error) {
+func FromEnvironment(lookup func(string) string, opt Options) (*SymbolPath, error) {
 	if opt.Proxy == "" {
 		opt.Proxy = lookup("_NT_SYMBOL_PROXY")
 	}
-	located := &Path{opt: opt}
+	located := &SymbolPath{opt: opt}
 	if home := lookup("DBGHELP_HOMEDIR"); opt.Cache == "" && home != "" {
 		if lv := located.directory(home); !lv.unmapped {
 			opt.Cache = filepath.Join(lv.base, filepath.FromSlash(lv.rest), "sym")
@@ -42,4 +42,4 @@ func FromEnvironment(lookup func(string) string, opt Options) (*Path, error) {
 }
 
 // IndexCache returns the directory on this machine that _NT_SYMCACHE_PATH names, or nothing.
-func (p *Path) IndexCache() string { return p.indexDir }
+func (p *SymbolPath) IndexCache() string { return p.indexDir }

@@ -38,13 +38,13 @@ func FormOf(file string) (Form, error) {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return "", err
 	case bytes.HasPrefix(head, cabMagic), bytes.HasPrefix(head, zipMagic):
-		return Compressed, nil
+		return FormCompressed, nil
 	case bytes.HasPrefix(head, msfzMagic):
-		return MSFZ, nil
+		return FormMSFZ, nil
 	case bytes.HasPrefix(head, szddMagic), bytes.HasPrefix(head, kwajMagic):
 		return "", errors.New("the file was compressed with compress.exe, which is not read here: expand it with expand.exe")
 	}
-	return Plain, nil
+	return FormPlain, nil
 }
 
 // Expand writes what a compressed file of a symbol store holds: the file of its name, or the only one. More than limit

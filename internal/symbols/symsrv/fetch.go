@@ -19,9 +19,9 @@ import (
 
 // A reply is what came of asking for one URL.
 type reply struct {
-	result Result // Present, Absent, Refused, Failed
+	result Result // ResultFound, ResultNotFound, ResultRefused, ResultFailed
 	detail string
-	file   string // where the body was written, if Present
+	file   string // where the body was written, if ResultFound
 	giveUp bool   // the server would say the same to every further question of this search
 	down   bool   // the server cannot be reached, or wants to be left alone
 	status int    // of HTTP, where the server answered
@@ -29,7 +29,7 @@ type reply struct {
 
 // fetch asks for a URL, again where that may help, and writes the body to a file made by create, which is called when
 // there is something to write.
-func (p *Path) fetch(ctx context.Context, u *url.URL, limit int64, create func() (*os.File, error)) reply {
+func (p *SymbolPath) fetch(ctx context.Context, u *url.URL, limit int64, create func() (*os.File, error)) reply {
 	address := u.String()
 	if known, ok := p.missing.when(address); ok {
 		return reply{result: known.result, detail: known.detail + " (at " + known.at.UTC().Format("15:04 MST") +
@@ -42,8 +42,8 @@ func (p *Path) fetch(ctx context.Context, u *url.URL, limit int64, create func()
 	for try := 0; ; try++ {
 		r, after, again := p.try(ctx, u, accept, limit, create)
 		switch {
-		case r.result == Absent:
-			p.missing.add(address, Absent, r.detail)
+		case r.result == ResultNotFound:
+			p.missing.add(address, ResultNotFound, r.detail)
 		case r.status == http.StatusNotAcceptable && accept == acceptMSFZ:
 			accept = acceptAll
 			continue
@@ -86,13 +86,13 @@ const (
 )
 
 // try asks once. again says that a retry may help, not before after is over.
-func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64,
+func (p *SymbolPath) try(ctx context.Context, u *url.URL, accept string, limit int64,
 	create func() (*os.File, error)) (r reply, after time.Duration, again bool) {
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
 	case <-ctx.Done():
-		return reply{result: Failed, detail: context.Cause(ctx).Error()}, 0, false
+		return reply{result: ResultFailed, detail: context.Cause(ctx).Error()}, 0, false
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -103,7 +103,7 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64,
 	waiting := p.wait(ctx, u.Host, cancel)
 	answered := false
 	defer func() {
-		if waiting.done(answered) && r.result == Failed {
+		if waiting.done(answered) && r.result == ResultFailed {
 			r, after, again = p.waitedFor(), 0, false
 		}
 	}()
@@ -113,7 +113,7 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64,
 
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return reply{result: Failed, detail: reason(ctx, err), giveUp: true}, 0, false
+		return reply{result: ResultFailed, detail: reason(ctx, err), giveUp: true}, 0, false
 	}
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Accept", accept)
@@ -122,13 +122,13 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64,
 	if err != nil {
 		var redirected *redirectError
 		if errors.As(err, &redirected) {
-			return reply{result: Refused, detail: redirected.why, giveUp: true}, 0, false
+			return reply{result: ResultRefused, detail: redirected.why, giveUp: true}, 0, false
 		}
 		var kept *addressError
 		if errors.As(err, &kept) {
-			return reply{result: Refused, detail: kept.Error(), giveUp: true}, 0, false
+			return reply{result: ResultRefused, detail: kept.Error(), giveUp: true}, 0, false
 		}
-		return reply{result: Failed, detail: reason(ctx, err), giveUp: true, down: true}, 0, worthAsking(ctx, err)
+		return reply{result: ResultFailed, detail: reason(ctx, err), giveUp: true, down: true}, 0, worthAsking(ctx, err)
 	}
 	defer response.Body.Close()
 	answered = response.StatusCode < http.StatusInternalServerError
@@ -151,20 +151,20 @@ func byStatus(response *http.Response) (r reply, after time.Duration, again, don
 	status := response.StatusCode
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return reply{result: Absent, detail: strconv.Itoa(status)}, 0, false, true
+		return reply{result: ResultNotFound, detail: strconv.Itoa(status)}, 0, false, true
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout ||
 		status >= 500 && status != http.StatusNotImplemented:
 		// One file's answer may be broken while the others' are not; two of the codes speak of the server.
 		down := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
-		return reply{result: Failed, detail: shorten(response.Status), giveUp: true, down: down},
+		return reply{result: ResultFailed, detail: shorten(response.Status), giveUp: true, down: down},
 			retryAfter(response), true, true
 	case status == http.StatusUnauthorized || status == http.StatusProxyAuthRequired:
-		return reply{result: Refused, detail: shorten(response.Status) + ": the server wants a login", giveUp: true},
+		return reply{result: ResultRefused, detail: shorten(response.Status) + ": the server wants a login", giveUp: true},
 			0, false, true
 	case status != http.StatusOK: // 403 is what S3 says of missing files to those who may not list them
-		return reply{result: Refused, detail: shorten(response.Status), status: status}, 0, false, true
+		return reply{result: ResultRefused, detail: shorten(response.Status), status: status}, 0, false, true
 	case isHTML(response.Header.Get("Content-Type")):
-		return reply{result: Refused, detail: webPage, giveUp: true}, 0, false, true
+		return reply{result: ResultRefused, detail: webPage, giveUp: true}, 0, false, true
 	}
 	return reply{}, 0, false, false
 }

@@ -15,14 +15,14 @@ type Result string
 
 // The results.
 const (
-	Present        Result = "found"
-	Absent         Result = "not-found"
-	Mismatch       Result = "mismatch" // a file is there, and Options.Check says that it is another one
-	Refused        Result = "refused"  // what was offered was not taken: a web page, a path outside the mappings, a redirect
-	NotAllowed     Result = "offline"  // the server is not on the allow-list and was not asked
-	Failed         Result = "failed"   // the place could not be searched, or what it has could not be read
-	OutOfTime      Result = "waiting"  // the run had no more time for the server: see InRun
-	PointerMessage Result = "message"  // a file.ptr says why the file is not to be had
+	ResultFound          Result = "found"
+	ResultNotFound       Result = "not-found"
+	ResultMismatch       Result = "mismatch" // a file is there, and Options.Check says that it is another one
+	ResultRefused        Result = "refused"  // what was offered was not taken: a web page, a path outside the mappings, a redirect
+	ResultNotAllowed     Result = "offline"  // the server is not on the allow-list and was not asked
+	ResultFailed         Result = "failed"   // the place could not be searched, or what it has could not be read
+	ResultOutOfTime      Result = "waiting"  // the run had no more time for the server: see WithRunLimit
+	ResultPointerMessage Result = "message"  // a file.ptr says why the file is not to be had
 )
 
 // An Attempt is one place that was tried. Place is a directory or file on this machine, or a URL without passwords and
@@ -51,7 +51,7 @@ type outcome struct {
 //
 // The error is the context's, or an *Error: of code CodeNotFound where no place has the file, of CodeBadIdentity where
 // the identity is none.
-func (p *Path) Find(ctx context.Context, want Identity) (LocalFile, []Attempt, error) {
+func (p *SymbolPath) Find(ctx context.Context, want Identity) (LocalFile, []Attempt, error) {
 	if ctx.Err() != nil {
 		return LocalFile{}, nil, context.Cause(ctx)
 	}
@@ -77,7 +77,7 @@ func (p *Path) Find(ctx context.Context, want Identity) (LocalFile, []Attempt, e
 
 // A search is one Find under way.
 type search struct {
-	path     *Path
+	path     *SymbolPath
 	want     Identity // checked
 	folders  view
 	attempts []Attempt
@@ -132,7 +132,7 @@ func (s *search) element(ctx context.Context, e element) (LocalFile, bool) {
 			}
 			if !s.searched[place] { // a cache comes back before every element to its right
 				s.searched[place] = true
-				s.note(place, Failed, why)
+				s.note(place, ResultFailed, why)
 			}
 			continue
 		case e.kind == directoryElement && i == last:
@@ -188,17 +188,17 @@ type candidate struct {
 func (s *search) accept(ctx context.Context, c candidate, from origin) (LocalFile, bool) {
 	form, err := FormOf(c.path)
 	if err != nil {
-		s.note(c.place, Failed, err.Error())
+		s.note(c.place, ResultFailed, err.Error())
 		return LocalFile{}, false
 	}
 	if c.loose && s.path.opt.Check == nil {
-		if form == Compressed {
-			s.note(c.place, Refused, "it has the right name only, and nothing is configured that could check its identity")
+		if form == FormCompressed {
+			s.note(c.place, ResultRefused, "it has the right name only, and nothing is configured that could check its identity")
 			return LocalFile{}, false
 		}
 		from = origin{}
 	}
-	if form != Compressed && c.home == "" && len(from.stores) == 0 {
+	if form != FormCompressed && c.home == "" && len(from.stores) == 0 {
 		return s.direct(ctx, c, "")
 	}
 	kept, err := s.keep(ctx, c, form, from)
@@ -206,28 +206,28 @@ func (s *search) accept(ctx context.Context, c candidate, from origin) (LocalFil
 	case ctx.Err() != nil:
 		return LocalFile{}, false
 	case err == nil:
-		s.note(c.place, Present, "kept as "+kept)
+		s.note(c.place, ResultFound, "kept as "+kept)
 		return LocalFile{Path: kept, Place: c.place}, true
 	case isMismatch(err):
-		s.note(c.place, Mismatch, err.Error())
+		s.note(c.place, ResultMismatch, err.Error())
 		return LocalFile{}, false
-	case form != Compressed && c.home == "":
+	case form != FormCompressed && c.home == "":
 		// A store that cannot be written to is passed over: the file is there all the same.
 		s.path.opt.Log.WarnContext(ctx, "symbol file not copied into its store",
 			slog.String("file", c.path), slog.Any("error", err))
 		return s.direct(ctx, c, "not kept: "+err.Error())
 	}
-	s.note(c.place, Failed, err.Error())
+	s.note(c.place, ResultFailed, err.Error())
 	return LocalFile{}, false
 }
 
 // direct takes a file where it lies.
 func (s *search) direct(ctx context.Context, c candidate, detail string) (LocalFile, bool) {
 	if err := s.check(ctx, c.path); err != nil {
-		s.note(c.place, Mismatch, err.Error())
+		s.note(c.place, ResultMismatch, err.Error())
 		return LocalFile{}, false
 	}
-	s.note(c.place, Present, detail)
+	s.note(c.place, ResultFound, detail)
 	return LocalFile{Path: c.path, Place: c.place}, true
 }
 

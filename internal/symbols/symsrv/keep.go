@@ -20,7 +20,7 @@ const abandoned = 24 * time.Hour
 // default downstream store, because nobody could open it where it is.
 func (s *search) keep(ctx context.Context, c candidate, form Form, from origin) (string, error) {
 	homes := from.stores
-	if form == Compressed {
+	if form == FormCompressed {
 		homes = append(homes[:len(homes):len(homes)], from.own, s.path.opt.Cache)
 	}
 	if c.home != "" {
@@ -52,7 +52,7 @@ func (s *search) keepIn(ctx context.Context, home string, c candidate, form Form
 		return "", err
 	}
 	file := []string{s.want.Name}
-	if f, err := FormOf(work); err == nil && f == MSFZ {
+	if f, err := FormOf(work); err == nil && f == FormMSFZ {
 		file = []string{msfzName, s.want.Name}
 	}
 	kept, err := s.settle(work, home, file)
@@ -73,14 +73,14 @@ func (e *blockedError) Unwrap() error { return e.err }
 
 // stage brings the candidate's content, decompressed, into the staging folder of a store.
 func (s *search) stage(ctx context.Context, c candidate, form Form, home string) (string, error) {
-	if form != Compressed && c.home == home {
+	if form != FormCompressed && c.home == home {
 		return c.path, nil
 	}
 	work, err := newWork(home)
 	if err != nil {
 		return "", err
 	}
-	if form == Compressed {
+	if form == FormCompressed {
 		err = expand(ctx, c.path, s.want.Name, s.path.opt.Limits.MaxBytes, work)
 	} else {
 		err = s.copyTo(ctx, work, c.path)
@@ -151,7 +151,7 @@ func (s *search) settle(work, root string, file []string) (string, error) {
 // compressed there. The file is found whether this succeeds or not.
 func (s *search) passOn(ctx context.Context, c candidate, form Form, kept string, file, stores []string, home string) {
 	source := kept
-	if form == Compressed {
+	if form == FormCompressed {
 		source, file = c.path, []string{CompressedName(s.want.Name)}
 	}
 	right := false

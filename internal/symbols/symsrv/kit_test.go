@@ -76,7 +76,7 @@ func grown(t testing.TB, root string) []string {
 	return files
 }
 
-func parse(t testing.TB, path string, opt symsrv.Options) *symsrv.Path {
+func parse(t testing.TB, path string, opt symsrv.Options) *symsrv.SymbolPath {
 	t.Helper()
 	p, err := symsrv.Parse(path, opt)
 	if err != nil {
@@ -86,7 +86,7 @@ func parse(t testing.TB, path string, opt symsrv.Options) *symsrv.Path {
 }
 
 // find looks for a file and returns its path, or nothing, and a line for each attempt.
-func find(t testing.TB, p *symsrv.Path, want symsrv.Identity) (string, []string) {
+func find(t testing.TB, p *symsrv.SymbolPath, want symsrv.Identity) (string, []string) {
 	t.Helper()
 	found, attempts, err := p.Find(t.Context(), want)
 	var missing *symsrv.Error

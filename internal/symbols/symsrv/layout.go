@@ -37,10 +37,10 @@ type Form string
 
 // The forms.
 const (
-	Plain      Form = "plain"      // the file itself
-	Compressed Form = "compressed" // name ends in "_": a cabinet, or a zip of newer symstore versions
-	Pointer    Form = "pointer"    // file.ptr: text that says where the file is
-	MSFZ       Form = "msfz"       // an MSFZ container, in the folder msfz0
+	FormPlain      Form = "plain"      // the file itself
+	FormCompressed Form = "compressed" // name ends in "_": a cabinet, or a zip of newer symstore versions
+	FormPointer    Form = "pointer"    // file.ptr: text that says where the file is
+	FormMSFZ       Form = "msfz"       // an MSFZ container, in the folder msfz0
 )
 
 // A Request is a client's request to a symbol server, taken apart.
@@ -60,7 +60,7 @@ func ParseRequest(request string) (Request, bool) {
 	parts := strings.Split(strings.TrimPrefix(request, "/"), "/")
 	var r Request
 	if n := len(parts); n >= 4 && parts[n-2] == msfzName {
-		r.Form = MSFZ
+		r.Form = FormMSFZ
 		parts = append(parts[:n-2:n-2], parts[n-1])
 	}
 	if len(parts) == 4 {
@@ -80,14 +80,14 @@ func ParseRequest(request string) (Request, bool) {
 	switch {
 	case strings.EqualFold(file, name):
 		if r.Form == "" {
-			r.Form = Plain
+			r.Form = FormPlain
 		}
-	case r.Form == MSFZ:
+	case r.Form == FormMSFZ:
 		return Request{}, false
 	case strings.EqualFold(file, CompressedName(name)):
-		r.Form = Compressed
+		r.Form = FormCompressed
 	case strings.EqualFold(file, pointerName):
-		r.Form = Pointer
+		r.Form = FormPointer
 	default:
 		return Request{}, false
 	}

@@ -23,9 +23,9 @@ const (
 
 type ledgerKey struct{}
 
-// InRun returns a context in which no server is waited for longer than Limits.Wait, all files together. What is
+// WithRunLimit returns a context in which no server is waited for longer than Limits.Wait, all files together. What is
 // searched with a context that has been given such bounds before stays within those.
-func InRun(ctx context.Context) context.Context {
+func WithRunLimit(ctx context.Context) context.Context {
 	if ledgerOf(ctx) != nil {
 		return ctx
 	}
@@ -62,8 +62,8 @@ func (l *ledger) spend(server string, d time.Duration) {
 var errWaited = errors.New("the run's time for the server is used up")
 
 // waitedFor is the answer to a question that is not asked, or not to its end.
-func (p *Path) waitedFor() reply {
-	return reply{result: OutOfTime, giveUp: true,
+func (p *SymbolPath) waitedFor() reply {
+	return reply{result: ResultOutOfTime, giveUp: true,
 		detail: fmt.Sprintf("a run waits %v for a server (HEAPDRIFT_SYMBOL_WAIT), and this one has had them",
 			p.opt.Limits.Wait)}
 }
@@ -81,7 +81,7 @@ type timedRequest struct {
 }
 
 // wait begins to count the time of a request; end is called with errWaited when there is no more.
-func (p *Path) wait(ctx context.Context, server string, end context.CancelCauseFunc) *timedRequest {
+func (p *SymbolPath) wait(ctx context.Context, server string, end context.CancelCauseFunc) *timedRequest {
 	q := &timedRequest{ledger: ledgerOf(ctx), server: server, since: time.Now(), limit: p.opt.Limits.Wait}
 	if q.ledger == nil {
 		return q

@@ -21,8 +21,8 @@ func TestWait(t *testing.T) {
 	opt.Allow = append(opt.Allow, other.host())
 	opt.Limits.Wait, opt.Limits.Header = 100*time.Millisecond, time.Hour
 	p := parse(t, "srv*"+silent.URL+";srv*"+other.URL, opt)
-	run := symsrv.InRun(t.Context())
-	if symsrv.InRun(run) != run {
+	run := symsrv.WithRunLimit(t.Context())
+	if symsrv.WithRunLimit(run) != run {
 		t.Error("a run within a run has time of its own")
 	}
 
@@ -30,13 +30,13 @@ func TestWait(t *testing.T) {
 	if err != nil || found.Path == "" {
 		t.Fatalf("%v: %+v", err, tried)
 	}
-	if tried[1].Result != symsrv.OutOfTime || !strings.HasPrefix(tried[1].Place, silent.URL) ||
+	if tried[1].Result != symsrv.ResultOutOfTime || !strings.HasPrefix(tried[1].Place, silent.URL) ||
 		!strings.Contains(tried[1].Detail, "HEAPDRIFT_SYMBOL_WAIT") {
 		t.Errorf("%+v", tried)
 	}
 	asked := len(silent.asked)
 	_, tried, _ = p.Find(run, symsrv.Identity{Name: "b.pdb", DebugID: key})
-	if len(silent.asked) != asked || tried[1].Result != symsrv.OutOfTime {
+	if len(silent.asked) != asked || tried[1].Result != symsrv.ResultOutOfTime {
 		t.Errorf("asked %d times more: %+v", len(silent.asked)-asked, tried)
 	}
 }
@@ -64,7 +64,7 @@ func TestWaitOfAnother(t *testing.T) {
 	p := parse(t, "srv*"+slow.URL, opt)
 	var first sync.WaitGroup
 	first.Go(func() {
-		if _, tried, err := p.Find(symsrv.InRun(t.Context()), app); err == nil {
+		if _, tried, err := p.Find(symsrv.WithRunLimit(t.Context()), app); err == nil {
 			t.Errorf("found: %+v", tried)
 		}
 	})
@@ -97,8 +97,8 @@ func TestAnswerBeforeTheTimeEnds(t *testing.T) {
 	opt := online(t, slow)
 	opt.Limits.Wait, opt.Limits.Header = 100*time.Millisecond, time.Hour
 	p := parse(t, "srv*"+slow.URL, opt)
-	_, tried, _ := p.Find(symsrv.InRun(t.Context()), app)
-	if len(tried) < 2 || !strings.HasPrefix(tried[1].Place, slow.URL) || tried[1].Result != symsrv.Absent {
+	_, tried, _ := p.Find(symsrv.WithRunLimit(t.Context()), app)
+	if len(tried) < 2 || !strings.HasPrefix(tried[1].Place, slow.URL) || tried[1].Result != symsrv.ResultNotFound {
 		t.Errorf("%+v", tried)
 	}
 }

@@ -76,7 +76,7 @@ func (m *missCache) read(file string) (answer, bool) {
 	}
 	result, detail, _ := strings.Cut(string(content), "\n")
 	a := answer{info.ModTime(), Result(result), detail}
-	return a, a.result == Absent || a.result == Mismatch
+	return a, a.result == ResultNotFound || a.result == ResultMismatch
 }
 
 // removeOld removes the answers that hold no longer. Files of other kinds of name are somebody else's.

@@ -17,7 +17,7 @@ import (
 //
 // Beside the files stands an *Error of code CodeTooMany if there are more than Limits.Named, or of code CodeUnreadable
 // if some folder could not be searched.
-func (p *Path) FindByName(ctx context.Context, name string) ([]string, error) {
+func (p *SymbolPath) FindByName(ctx context.Context, name string) ([]string, error) {
 	base := BaseName(name)
 	if why := badName(base); why != "" {
 		return nil, &Error{Code: CodeBadIdentity, Message: fmt.Sprintf("%q is no file name: %s", name, why)}
@@ -117,7 +117,7 @@ func (n *namesakes) directory(root string) {
 }
 
 // below adds what the folders below a directory have.
-func (n *namesakes) below(ctx context.Context, p *Path, root string) error {
+func (n *namesakes) below(ctx context.Context, p *SymbolPath, root string) error {
 	t, err := p.trees.of(ctx, root, &p.opt.Limits)
 	if err != nil {
 		return err

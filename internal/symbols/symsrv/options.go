@@ -51,7 +51,7 @@ type Limits struct {
 	Header  time.Duration // 30 s, from the request to the answer's header
 	Stall   time.Duration // 30 s, without a byte of the body
 	Whole   time.Duration // 1 h, for one request
-	Wait    time.Duration // 1 min, for one server in one run: see InRun
+	Wait    time.Duration // 1 min, for one server in one run: see WithRunLimit
 
 	Retries int           // 3 after the first try; negative for none
 	Backoff time.Duration // 500 ms before the first retry, doubled for each further one

@@ -17,8 +17,8 @@ const (
 	microsoftServer = "https://msdl.microsoft.com/download/symbols"
 )
 
-// A Path is a symbol path, ready to be searched by any number of goroutines.
-type Path struct {
+// A SymbolPath is a symbol path, ready to be searched by any number of goroutines.
+type SymbolPath struct {
 	elements []element
 	opt      Options
 	client   *http.Client
@@ -57,7 +57,7 @@ type level struct {
 }
 
 // Parse reads a symbol path. Empty elements are skipped; an *Error names the element that cannot be meant.
-func Parse(text string, opt Options) (*Path, error) {
+func Parse(text string, opt Options) (*SymbolPath, error) {
 	if len(text) > maxPath {
 		return nil, &Error{Code: CodeTooLong,
 			Message: fmt.Sprintf("the symbol path has %d bytes; Windows allows %d", len(text), maxPath)}
@@ -66,7 +66,7 @@ func Parse(text string, opt Options) (*Path, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Path{
+	p := &SymbolPath{
 		opt:     opt,
 		slots:   make(chan struct{}, max(opt.Limits.Parallel, 1)),
 		servers: make(map[string]*server),
@@ -108,7 +108,7 @@ func bare(text string) string {
 }
 
 // element reads one element; the caller adds where it stands to the error.
-func (p *Path) element(text string) (element, *Error) {
+func (p *SymbolPath) element(text string) (element, *Error) {
 	fields := strings.Split(text, "*")
 	for i := range fields {
 		fields[i] = bare(fields[i])
@@ -141,7 +141,7 @@ func (p *Path) element(text string) (element, *Error) {
 
 // chain reads the stores of an element. None at all, or a single empty one, is srv*: WinDbg expands it to the default
 // store and Microsoft's server.
-func (p *Path) chain(stores []string) (element, *Error) {
+func (p *SymbolPath) chain(stores []string) (element, *Error) {
 	if len(stores) == 0 || len(stores) == 1 && stores[0] == "" {
 		stores = []string{"", microsoftServer}
 	}
@@ -160,7 +160,7 @@ func (p *Path) chain(stores []string) (element, *Error) {
 	return e, nil
 }
 
-func (p *Path) cache(dirs []string) (element, *Error) {
+func (p *SymbolPath) cache(dirs []string) (element, *Error) {
 	if len(dirs) > 1 {
 		return element{}, &Error{Code: CodeBadCache,
 			Message: "cache* takes one directory; chains of stores are written srv*…"}
@@ -172,7 +172,7 @@ func (p *Path) cache(dirs []string) (element, *Error) {
 	return element{kind: cacheElement, levels: []level{lv}}, err
 }
 
-func (p *Path) level(text string) (level, *Error) {
+func (p *SymbolPath) level(text string) (level, *Error) {
 	if isURL(text) {
 		sv, err := p.server(text)
 		return level{text: text, server: sv}, err
@@ -181,7 +181,7 @@ func (p *Path) level(text string) (level, *Error) {
 }
 
 // directory says where a directory of the path lies on this machine.
-func (p *Path) directory(text string) level {
+func (p *SymbolPath) directory(text string) level {
 	lv := level{text: text}
 	var ok bool
 	if text == "" {
@@ -196,7 +196,7 @@ func (p *Path) directory(text string) level {
 }
 
 // server returns the server of that URL; elements that name it again share what was learned about it.
-func (p *Path) server(text string) (*server, *Error) {
+func (p *SymbolPath) server(text string) (*server, *Error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
@@ -252,7 +252,7 @@ func redacted(text string) string {
 
 // String returns the path as it was understood, without passwords; srv* and what else is short for something is
 // written out. Empty levels stand for the default downstream store.
-func (p *Path) String() string {
+func (p *SymbolPath) String() string {
 	parts := make([]string, 0, len(p.elements))
 	for _, e := range p.elements {
 		texts := make([]string, 0, len(e.levels))

@@ -59,13 +59,13 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 	ptr, err := readPointer(file)
 	switch {
 	case err != nil:
-		s.note(place, Failed, err.Error())
+		s.note(place, ResultFailed, err.Error())
 		return LocalFile{}, false
 	case !ptr.isPath:
-		s.note(place, PointerMessage, ptr.message)
+		s.note(place, ResultPointerMessage, ptr.message)
 		return LocalFile{}, false
 	case ptr.path == "":
-		s.note(place, Failed, "the pointer is empty")
+		s.note(place, ResultFailed, "the pointer is empty")
 		return LocalFile{}, false
 	}
 	name := BaseName(ptr.path)
@@ -73,7 +73,7 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 		name, _, _ = strings.Cut(name, "?")
 	}
 	if !strings.EqualFold(name, s.want.Name) && !strings.EqualFold(name, CompressedName(s.want.Name)) {
-		s.note(place, Refused, "it points to another file, "+shorten(ptr.path))
+		s.note(place, ResultRefused, "it points to another file, "+shorten(ptr.path))
 		return LocalFile{}, false
 	}
 	if isURL(ptr.path) {
@@ -81,17 +81,17 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 	}
 	target, why := s.target(ptr.path, place, remote)
 	if why != "" {
-		s.note(place, Refused, why)
+		s.note(place, ResultRefused, why)
 		return LocalFile{}, false
 	}
 	for found, err := range s.folders.files(filepath.Dir(target), filepath.Base(target)) {
 		if err != nil {
-			s.note(target, Failed, err.Error())
+			s.note(target, ResultFailed, err.Error())
 			continue
 		}
 		return s.accept(ctx, candidate{place: found, path: found}, from)
 	}
-	s.note(place, Absent, "it points to "+shorten(ptr.path)+", where there is no file")
+	s.note(place, ResultNotFound, "it points to "+shorten(ptr.path)+", where there is no file")
 	return LocalFile{}, false
 }
 
@@ -99,22 +99,22 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 func (s *search) followURL(ctx context.Context, place, address string, from origin) (LocalFile, bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		s.note(place, Refused, "it points to a URL that cannot be asked")
+		s.note(place, ResultRefused, "it points to a URL that cannot be asked")
 		return LocalFile{}, false
 	}
 	if !s.path.opt.allowed(u) {
-		s.note(shown(u), NotAllowed, "it was not asked: "+notAllowed(u.Host))
+		s.note(shown(u), ResultNotAllowed, "it was not asked: "+notAllowed(u.Host))
 		return LocalFile{}, false
 	}
-	r, home := s.ask(ctx, u, Plain, from.stores)
-	if r.result != Present {
-		if r.result == OutOfTime {
+	r, home := s.ask(ctx, u, FormPlain, from.stores)
+	if r.result != ResultFound {
+		if r.result == ResultOutOfTime {
 			s.waits = append(s.waits, u.Host)
 		}
 		s.note(shown(u), r.result, r.detail)
 		return LocalFile{}, false
 	}
-	return s.received(ctx, u, Plain, r.file, home, from.stores)
+	return s.received(ctx, u, FormPlain, r.file, home, from.stores)
 }
 
 // target returns where a path of a file.ptr lies on this machine, or why it is not followed.

@@ -24,9 +24,9 @@ func (s *search) questions(t tiers) []question {
 		seen[strings.Join(way, "/")] = true
 		file := way[len(way)-2]
 		way = way[:len(way):len(way)]
-		all = append(all, question{append(way, file), Plain}, question{append(way, CompressedName(file)), Compressed})
+		all = append(all, question{append(way, file), FormPlain}, question{append(way, CompressedName(file)), FormCompressed})
 		if pointers {
-			all = append(all, question{append(way, pointerName), Pointer})
+			all = append(all, question{append(way, pointerName), FormPointer})
 		}
 	}
 	tiered := func(way []string) []string { return append([]string{tierOf(way[0])}, way...) }

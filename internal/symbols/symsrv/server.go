@@ -35,12 +35,12 @@ const (
 func (s *search) server(ctx context.Context, sv *server, stores []string) (LocalFile, bool) {
 	place := sv.at(s.want.Name, s.want.Key())
 	if !s.path.opt.allowed(sv.base) {
-		s.note(shown(place), NotAllowed, "it was not asked: "+notAllowed(sv.base.Host))
+		s.note(shown(place), ResultNotAllowed, "it was not asked: "+notAllowed(sv.base.Host))
 		return LocalFile{}, false
 	}
 	layout := s.tiersOf(ctx, sv)
 	if because, down := sv.down(); down {
-		s.note(shown(place), Failed, "the server could not be reached and is left alone for a while: "+because)
+		s.note(shown(place), ResultFailed, "the server could not be reached and is left alone for a while: "+because)
 		return LocalFile{}, false
 	}
 	misses := folderMisses{s: s}
@@ -51,13 +51,13 @@ func (s *search) server(ctx context.Context, sv *server, stores []string) (Local
 		}
 		u := sv.at(q.way...)
 		r, home := s.ask(ctx, u, q.form, stores)
-		if r.result != Present {
+		if r.result != ResultFound {
 			file := len(q.way) - 1
 			misses.add(shown(sv.at(q.way[:file]...)), q.way[file], r)
 			if r.down && ctx.Err() == nil {
 				sv.fell(r.detail, s.path.opt.Limits.Down)
 			}
-			if r.result == OutOfTime {
+			if r.result == ResultOutOfTime {
 				s.waits = append(s.waits, u.Host)
 			}
 			if r.giveUp {
@@ -102,7 +102,7 @@ func (m *folderMisses) flush() {
 // ask fetches a file into the staging folder of the first store that can be written to, and returns that store.
 func (s *search) ask(ctx context.Context, u *url.URL, form Form, stores []string) (reply, string) {
 	limit := s.path.opt.Limits.MaxBytes
-	if form == Pointer {
+	if form == FormPointer {
 		limit = min(limit, maxPointer)
 	}
 	home := ""
@@ -127,13 +127,13 @@ func (s *search) ask(ctx context.Context, u *url.URL, form Form, stores []string
 func (s *search) received(ctx context.Context, u *url.URL, form Form, file, home string,
 	stores []string) (LocalFile, bool) {
 	defer func() { _ = os.Remove(file) }() // gone, if it was kept
-	if form == Pointer {
+	if form == FormPointer {
 		return s.follow(ctx, shown(u), file, true, origin{stores: stores})
 	}
 	found, ok := s.accept(ctx, candidate{place: shown(u), path: file, home: home}, origin{stores: stores})
-	if last := s.attempts[max(len(s.attempts)-1, 0):]; !ok && len(last) > 0 && last[0].Result == Mismatch {
+	if last := s.attempts[max(len(s.attempts)-1, 0):]; !ok && len(last) > 0 && last[0].Result == ResultMismatch {
 		// It would be fetched again for every run that wants it, and be as wrong.
-		s.path.missing.add(u.String(), Mismatch, last[0].Detail)
+		s.path.missing.add(u.String(), ResultMismatch, last[0].Detail)
 	}
 	return found, ok
 }
@@ -150,7 +150,7 @@ func (s *search) tiersOf(ctx context.Context, sv *server) tiers {
 		switch {
 		case r.down:
 			sv.fell(r.detail, s.path.opt.Limits.Down)
-		case r.result == Absent, r.result == Refused && !r.giveUp:
+		case r.result == ResultNotFound, r.result == ResultRefused && !r.giveUp:
 			sv.learned(flatTiers)
 		case r.detail == errIndexPresent.Error():
 			sv.learned(twoTiers)

@@ -21,7 +21,7 @@ func (s *search) store(ctx context.Context, root string, from origin) (LocalFile
 		}
 	}
 	if len(s.attempts) == noted {
-		s.note(place, Absent, "")
+		s.note(place, ResultNotFound, "")
 	}
 	return LocalFile{}, false
 }
@@ -48,7 +48,7 @@ func (s *search) keyFolder(ctx context.Context, root string, way []string, from 
 			var ok bool
 			switch {
 			case err != nil:
-				s.note(s.place(root), Failed, err.Error())
+				s.note(s.place(root), ResultFailed, err.Error())
 				return LocalFile{}, false
 			case file[0] == pointerName:
 				found, ok = s.follow(ctx, path, path, false, from)
@@ -71,9 +71,9 @@ func (s *search) exists(root, place string) bool {
 	case err == nil:
 		return true
 	case errors.Is(err, fs.ErrNotExist):
-		s.note(place, Absent, "there is no directory "+root)
+		s.note(place, ResultNotFound, "there is no directory "+root)
 	default:
-		s.note(place, Failed, err.Error())
+		s.note(place, ResultFailed, err.Error())
 	}
 	return false
 }

@@ -76,7 +76,7 @@ func causeCaseOf(p *workload.Process, name string, r *analysis.Report) CauseCase
 			continue
 		}
 		k, _ := strconv.Atoi(m[1])
-		list = append(list, grown{p.Stacks[k].Object, f.Cause})
+		list = append(list, grown{p.Stacks[k].Object, f.CauseNumber})
 		switch object := p.Stacks[k].Object; {
 		case f.Verdict != analysis.ClassLeak:
 		case p.Stacks[k].Truth != behaviour.Leaks:

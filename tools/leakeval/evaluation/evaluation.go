@@ -196,7 +196,9 @@ var stackNumber = regexp.MustCompile(`Stack(\d+)::Allocate`)
 func casesOf(p *workload.Process, number int, r *analysis.Report) []Case {
 	cases := make([]Case, len(p.Stacks))
 	for i := range cases {
-		cases[i] = Case{Behaviour: p.Stacks[i].Behaviour, Process: number, Run: int(p.Run), Stack: i, Class: score.Unknown}
+		cases[i] = Case{
+			Behaviour: p.Stacks[i].Behaviour, Process: number, Run: int(p.Run), Stack: i, Class: score.ClassUnknown,
+		}
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

@@ -88,9 +88,9 @@ func made(scores ...float64) Cases {
 		{Name: "nobody knows", Truth: behaviour.Undecidable}}
 	c := Cases{Name: "made"}
 	for i, s := range scores {
-		class := score.Growing
+		class := score.ClassGrowing
 		if s >= 0.5 {
-			class = score.Leak
+			class = score.ClassLeak
 		}
 		c.List = append(c.List, Case{Behaviour: kinds[i%3], Process: i, Class: class, Score: s, Certain: s >= 0.9})
 	}

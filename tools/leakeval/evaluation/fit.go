@@ -129,7 +129,7 @@ func fitLeftOut(kind score.Kind, from int, groups []Cases) (Model, []*sample) {
 func countedOf(kind score.Kind, from int) []bool {
 	counts := make([]bool, len(kind.Conditions()))
 	for i, c := range kind.Conditions() {
-		counts[i] = c != score.Gapless || from >= score.ManySnapshots
+		counts[i] = c != score.ConditionGapless || from >= score.ManySnapshots
 	}
 	return counts
 }
@@ -317,7 +317,7 @@ func FitPool(kind score.Kind, runs int, groups ...Cases) Pooling {
 			}
 			sum := &sample{Case: s.Case, leaks: s.leaks}
 			for _, r := range by[k][:runs] {
-				sum.z += (&score.Evidence{LogOdds: r.z}).Poolable() / float64(runs)
+				sum.z += (&score.Evidence{LogOdds: r.z}).PoolableLogOdds() / float64(runs)
 				if r.values != nil {
 					sum.values = r.values
 				}

@@ -37,7 +37,7 @@ func (c *Cases) Quality(flags func(*Case) bool) Quality {
 }
 
 // IsLeak flags what is called a leak.
-func IsLeak(c *Case) bool { return c.Class == score.Leak || c.Class == score.GrowingBlock }
+func IsLeak(c *Case) bool { return c.Class == score.ClassLeak || c.Class == score.ClassGrowingBlock }
 
 // IsCertain flags what may fail a gate.
 func IsCertain(c *Case) bool { return c.Certain }

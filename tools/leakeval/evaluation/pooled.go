@@ -37,16 +37,16 @@ func pool(runs []*Case) Case {
 	for i, c := range runs {
 		evidence[i] = c.Evidence
 	}
-	together, ok := score.Pool(evidence)
+	together, ok := score.JudgeTogether(evidence)
 	if !ok {
 		return sum
 	}
-	sum.Class, sum.Score, sum.Certain, sum.Rivals = score.Growing, together.Score, together.Certain, nil
+	sum.Class, sum.Score, sum.Certain, sum.Rivals = score.ClassGrowing, together.Score, together.Certain, nil
 	switch {
 	case together.Leaks:
-		sum.Class = score.Leak
-	case slices.ContainsFunc(runs, func(c *Case) bool { return c.Class == score.GrowingBlock }):
-		sum.Class = score.GrowingBlock
+		sum.Class = score.ClassLeak
+	case slices.ContainsFunc(runs, func(c *Case) bool { return c.Class == score.ClassGrowingBlock }):
+		sum.Class = score.ClassGrowingBlock
 	}
 	return sum
 }

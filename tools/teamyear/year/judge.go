@@ -20,7 +20,7 @@ func (p *player) judge(ctx context.Context, s step, e *evidence, v leaks.RunVerd
 	b, d := s.Build, v.Decision
 	p.note("%s on %s, run %d%s: exit %d, %s", b.Name, b.Branch, s.run+1, s.text(&p.Team, e), d.Exit, d.Why)
 	failed := map[int]string{}
-	for _, signature := range d.Failed() {
+	for _, signature := range d.FailedSignatures() {
 		stack, ok := e.stacks[signature]
 		if !ok {
 			stack = -1
@@ -151,7 +151,7 @@ func (p *player) failure(ctx context.Context, b *Build, e *evidence, d *leaks.De
 	at := slices.IndexFunc(d.Reasons, func(r leaks.Reason) bool { return r.Signature == signature })
 	p.note("    %s: %s; %s", what, e.truth[stack], d.Reasons[at].Sentence)
 	if !isLeak {
-		change := leaks.Change{Actor: "ann", Version: -1, Assignee: new("ann")}
+		change := leaks.TriageChange{Actor: "ann", Version: -1, Assignee: new("ann")}
 		_, err := p.store.UpdateTriage(ctx, p.project, signature, change)
 		return false, err
 	}

@@ -225,7 +225,9 @@ func (p *player) work(ctx context.Context, job int64, e *evidence) error {
 		}
 		return p.store.UpdateNames(ctx, lease, naming, "")
 	}
-	in, err := store.Read(ctx, p.store, func(v store.View) (store.Input, error) { return v.FindInput(ctx, lease.RunID) })
+	in, err := store.Read(ctx, p.store, func(v store.View) (store.AnalysisInput, error) {
+		return v.FindAnalysisInput(ctx, lease.RunID)
+	})
 	if err != nil {
 		return err
 	}
@@ -250,7 +252,7 @@ func (p *player) ask(ctx context.Context, run int64) (leaks.RunVerdict, error) {
 
 // answer is what the team does with a leak that a build failed for.
 func (p *player) answer(ctx context.Context, b *Build, l *Leak, signature string) error {
-	change := leaks.Change{Actor: "ann", Version: -1}
+	change := leaks.TriageChange{Actor: "ann", Version: -1}
 	who := "ann"
 	switch {
 	case l.Answer == Accept:

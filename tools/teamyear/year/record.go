@@ -62,7 +62,7 @@ func analyse(ctx context.Context, p *workload.Process, recording *Recording) (*a
 	if err != nil {
 		return nil, err
 	}
-	r.Identify()
+	r.SetStackKeys()
 	for i := range r.Findings { // what names tell is read while the evidence is open
 		_ = r.Findings[i].Title
 	}

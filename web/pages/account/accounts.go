@@ -46,7 +46,7 @@ func (p *pages) showAccounts(c echo.Context, status int, v *accountsView) error 
 
 // accountAdd handles POST /accounts: a new account, whose link the page shows.
 func (p *pages) accountAdd(c echo.Context) error {
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	v := &accountsView{name: strings.TrimSpace(ui.Printable(c.FormValue("name"))),
@@ -85,7 +85,7 @@ func (p *pages) accountChange(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	ctx, by := c.Request().Context(), ui.ActorOfForm(c)

@@ -44,7 +44,7 @@ func (p *pages) logInViewOf(c echo.Context, next string) (*logInView, error) {
 
 // logInPost handles POST /login: name and password, for a session.
 func (p *pages) logInPost(c echo.Context) error {
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	v, err := p.logInViewOf(c, c.FormValue("next"))

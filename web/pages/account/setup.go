@@ -49,7 +49,7 @@ func (p *pages) setupViewOf(c echo.Context) (*setupView, []byte, error) {
 
 // setupPost handles POST /setup/:code: it uses the link up and logs in.
 func (p *pages) setupPost(c echo.Context) error {
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	v, digest, err := p.setupViewOf(c)

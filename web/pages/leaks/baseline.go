@@ -14,7 +14,7 @@ func (p *pages) baselinePost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	if err := p.store.UpdateBaseline(c.Request().Context(), project, ui.Printable(c.FormValue("build")),

@@ -43,7 +43,7 @@ func (p *pages) signaturesPost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	picks, err := picksOf(c.Request().Form["pick"])

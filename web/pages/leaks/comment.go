@@ -13,7 +13,7 @@ func (p *pages) signatureComment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	text, err := leaks.NormalizeLines(c.FormValue("text"))

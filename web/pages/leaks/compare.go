@@ -40,7 +40,7 @@ func (p *pages) compare(c echo.Context) error {
 	}
 	if v.comparison != nil {
 		v.group, v.filter = groupNamed(c.QueryParam("group")), compareParam(c, "q")
-		v.filter = strings.ToValidUTF8(v.filter[:min(len(v.filter), ui.MaxFilter)], "")
+		v.filter = strings.ToValidUTF8(v.filter[:min(len(v.filter), ui.MaxFilterBytes)], "")
 		v.shown = matching(v.comparison, v.group, v.filter)
 		v.Scripts = append(v.Scripts, ui.FlameScripts...)
 	}
@@ -103,7 +103,7 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 		return nil
 	}
 	if err != nil {
-		told := problem.Of(err)
+		told := problem.FromError(err)
 		if told.Status >= http.StatusInternalServerError {
 			return err
 		}

@@ -20,15 +20,15 @@ type changeGroup struct {
 
 // changeGroups are the groups of a comparison in their order.
 var changeGroups = []changeGroup{
-	{compare.New, "new", "leaks or grows in the head; clean or absent in the base"},
-	{compare.Grown, "worse", "grows faster than in the base, beyond chance"},
-	{compare.Shrunk, "better", "grows slower than in the base, beyond chance"},
-	{compare.Clean, "clean here",
+	{compare.ChangeNew, "new", "leaks or grows in the head; clean or absent in the base"},
+	{compare.ChangeGrown, "worse", "grows faster than in the base, beyond chance"},
+	{compare.ChangeShrunk, "better", "grows slower than in the base, beyond chance"},
+	{compare.ChangeClean, "clean here",
 		"leaked in the base, clean in the head; not fixed by another scenario or a newer build"},
-	{compare.Fixed, "fixed",
+	{compare.ChangeFixed, "fixed",
 		"leaked in the base; the head ran its callers and is clean"},
-	{compare.Persisting, "same", "leaks or grows in both builds, without a difference beyond chance"},
-	{compare.NotExercised, "not exercised",
+	{compare.ChangePersisting, "same", "leaks or grows in both builds, without a difference beyond chance"},
+	{compare.ChangeNotExercised, "not exercised",
 		"not exercised by the head: it may be fixed or not"},
 }
 
@@ -156,7 +156,7 @@ func rateOfFinding(f *compare.Finding) ui.GrowthText {
 func difference(r compare.Row) ui.GrowthText {
 	unit, base, head := "", 0.0, 0.0
 	switch {
-	case r.Change == compare.NotExercised:
+	case r.Change == compare.ChangeNotExercised:
 		return ui.GrowthText{Class: "muted", Text: "–", Exact: "nothing to compare with"}
 	case r.Base != nil && r.Head != nil && r.Base.RateUnit != r.Head.RateUnit &&
 		r.Base.RateUnit != "" && r.Head.RateUnit != "":

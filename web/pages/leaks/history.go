@@ -43,7 +43,7 @@ func cellOf(o *leaks.Outcome) leaks.CoverageCell {
 		cell.Status = analysis.StatusNoLeak
 	}
 	if r := o.Rate; r != nil && o.IsBad() {
-		cell.Totals = []leaks.Total{{Unit: r.Unit, Bytes: max(r.Bytes, 0), Low: max(r.BytesLow, 0),
+		cell.Totals = []leaks.TotalGrowth{{Unit: r.Unit, Bytes: max(r.Bytes, 0), Low: max(r.BytesLow, 0),
 			High: max(r.BytesHigh, 0), Unbounded: r.Unbounded, Signatures: 1}}
 	}
 	return cell

@@ -46,7 +46,7 @@ func ListingOf(project string, c echo.Context) Listing {
 	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")),
 		owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module"))}
 	l.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
-	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilter)], "")
+	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilterBytes)], "")
 	if state := leaks.State(c.QueryParam("state")); slices.Contains(leaks.States, state) {
 		l.state = state
 	}

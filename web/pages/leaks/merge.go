@@ -16,7 +16,7 @@ func (p *pages) signatureMerge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	ctx, actor := c.Request().Context(), ui.ActorOfForm(c)

@@ -103,7 +103,7 @@ func (p *pages) policyView(c echo.Context, also func(from store.View, project st
 
 // policyPost handles POST /projects/:project/policy: the buttons that try and that save what is in the editor.
 func (p *pages) policyPost(c echo.Context) error {
-	if err := ui.ParseForm(c, 3*leaks.MaxPolicies+ui.MaxForm); err != nil { // the form escapes what is no letter
+	if err := ui.ParseForm(c, 3*leaks.MaxPoliciesBytes+ui.MaxFormBytes); err != nil { // the form escapes what is no letter
 		return err
 	}
 	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
@@ -154,7 +154,7 @@ func policyAgain(c echo.Context, v policyView, err error) error {
 	if err == nil {
 		return ui.Render(c, http.StatusOK, policyPage(v))
 	}
-	told := problem.Of(err)
+	told := problem.FromError(err)
 	switch {
 	case told.Status >= http.StatusInternalServerError:
 		return err

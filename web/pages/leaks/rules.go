@@ -34,7 +34,7 @@ func (p *pages) rules(c echo.Context) error {
 		}
 	}
 	if lines, err := leaks.NormalizeLines(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" &&
-		len(lines) <= ui.MaxForm {
+		len(lines) <= ui.MaxFormBytes {
 		v.proposed = strings.Split(strings.TrimSpace(lines), "\n")
 		v.text = leaks.AppendRules(v.text, v.proposed)
 	}
@@ -87,7 +87,7 @@ func (p *pages) rulesView(c echo.Context, also func(from store.View, project str
 
 // rulesPost handles POST /projects/:project/rules: the buttons that try and that save what is in the editor.
 func (p *pages) rulesPost(c echo.Context) error {
-	if err := ui.ParseForm(c, 3*leaks.MaxRuleFileBytes+ui.MaxForm); err != nil { // the form escapes what is no letter
+	if err := ui.ParseForm(c, 3*leaks.MaxRuleFileBytes+ui.MaxFormBytes); err != nil { // the form escapes what is no letter
 		return err
 	}
 	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
@@ -143,7 +143,7 @@ func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
 	if err == nil {
 		return ui.Render(c, http.StatusOK, rulesPage(v))
 	}
-	told := problem.Of(err)
+	told := problem.FromError(err)
 	switch {
 	case told.Status >= http.StatusInternalServerError:
 		return err
@@ -181,7 +181,7 @@ func (p *pages) rulesImport(c echo.Context) error {
 	if err != nil {
 		return p.rulesAgain(c, v, err)
 	}
-	v.imported = &importedRules{len(made.Rules), problem.Rejected(&made)}
+	v.imported = &importedRules{len(made.Rules), problem.RejectedLines(&made)}
 	v.text = leaks.AppendRules(v.text, made.Rules)
 	return ui.Render(c, http.StatusOK, rulesPage(v))
 }
@@ -194,12 +194,12 @@ func readImport(form *multipart.Reader, kind, text *string) error {
 			return nil
 		}
 		if err != nil {
-			return ui.BrokenForm(err)
+			return ui.FormError(err)
 		}
 		value, err := io.ReadAll(io.LimitReader(part, leaks.MaxRuleFileBytes+1))
 		switch {
 		case err != nil:
-			return ui.BrokenForm(err)
+			return ui.FormError(err)
 		case len(value) > leaks.MaxRuleFileBytes:
 			return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "a file to import has at most 1 MB")
 		case part.FormName() == "kind":

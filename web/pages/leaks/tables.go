@@ -23,7 +23,8 @@ func statesTable(v signatureView) *ui.Table {
 
 // turnedTable is the verdicts that a change of rules or policies would change.
 func turnedTable(m *leaks.Impact) *ui.Table {
-	t := ui.NewTable("", "moved", ui.Col("Run"), ui.Col("Now"), ui.Col("After saving")).In("").Caption("Changed verdicts")
+	t := ui.NewTable("", "moved", ui.Col("Run"), ui.Col("Now"), ui.Col("After saving")).
+		InBox("").Caption("Changed verdicts")
 	for _, r := range m.Turned {
 		t.Row(ui.PartCell("", ui.Link(ui.RunURL(r.Run), r.Build+", run "+r.Name), ui.Small(r.Scenario)),
 			ui.PartCell("", ui.Text(string(r.From)), ui.Small(r.FromWhy)).Titled(r.FromWhy),
@@ -35,7 +36,7 @@ func turnedTable(m *leaks.Impact) *ui.Table {
 // silencingsTable is the leaks that a change silences, or no longer silences.
 func silencingsTable(project, caption string, list []leaks.KnownChange) *ui.Table {
 	t := ui.NewTable("", "moved", ui.Col("Leak"), ui.Col("Now"), ui.Col("After saving"), ui.NumCol("Runs")).
-		In("").Caption(caption)
+		InBox("").Caption(caption)
 	for _, s := range list {
 		t.Row(ui.PartCell("", ui.LinkAs("mono", ui.SignatureURL(project, s.Signature), s.Title)),
 			ui.TextCell("", s.From.Standing()), ui.PartCell("", ui.Strong(s.To.Standing()), ui.Small(s.Why)),
@@ -73,7 +74,7 @@ func seenTable(s *variants, variant *leaks.CallPath) *ui.Table {
 
 // movedTable is the stacks that other rules blame elsewhere.
 func movedTable(v rulesView) *ui.Table {
-	t := ui.NewTable("", "moved", ui.Col("Blamed now"), ui.Col("After saving"), ui.NumCol("Stacks")).In("")
+	t := ui.NewTable("", "moved", ui.Col("Blamed now"), ui.Col("After saving"), ui.NumCol("Stacks")).InBox("")
 	for _, m := range v.preview.Moves {
 		t.Row(ui.PartCell("", titledLink(ui.SignatureURL(v.project, m.From.ID), m.From.Title, m.FromBlame),
 			ui.Small(ui.LayerText(m.FromOrigin))),
@@ -86,7 +87,7 @@ func movedTable(v rulesView) *ui.Table {
 // modulesTable is what each module holds on both sides of a comparison.
 func modulesTable(v compareView, modules []moduleChange) *ui.Table {
 	t := ui.NewTable("", "tight", ui.Col("Module"), ui.NumCol(v.base.Build), ui.NumCol(v.head.Build),
-		ui.NumCol("Change")).In("")
+		ui.NumCol("Change")).InBox("")
 	for _, m := range modules {
 		t.Row(ui.PartCell("", ui.LinkAs("mono", v.moduleURL(m.name), m.name)), ui.BytesCell(m.base), ui.BytesCell(m.head),
 			ui.GrowthCell(m.change()))
@@ -96,7 +97,7 @@ func modulesTable(v compareView, modules []moduleChange) *ui.Table {
 
 // renamesTable is what vanished and what appeared, where the two may be one leak.
 func renamesTable(v compareView) *ui.Table {
-	t := ui.NewTable("", "", ui.Col("Gone"), ui.Col("Appeared"), ui.Col("Why"), ui.HiddenCol("Merge")).In("")
+	t := ui.NewTable("", "", ui.Col("Gone"), ui.Col("Appeared"), ui.Col("Why"), ui.HiddenCol("Merge")).InBox("")
 	for _, r := range v.comparison.Renames {
 		t.Row(ui.PartCell("", ui.LinkAs("mono small", ui.SignatureURL(v.project, r.Base), v.titles[r.Base])),
 			ui.PartCell("", ui.LinkAs("mono small", ui.SignatureURL(v.project, r.Head), v.titles[r.Head])),

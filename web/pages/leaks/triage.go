@@ -48,7 +48,7 @@ func (p *pages) signaturePost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	change, err := triageOf(c)
@@ -63,10 +63,10 @@ func (p *pages) signaturePost(c echo.Context) error {
 }
 
 // triageOf reads the form of a change.
-func triageOf(c echo.Context) (leaks.Change, error) {
+func triageOf(c echo.Context) (leaks.TriageChange, error) {
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 64)
 	if err != nil || version < 0 {
-		return leaks.Change{},
+		return leaks.TriageChange{},
 			&leaks.FieldError{Field: "version", Message: "the form has no version; reload the page"}
 	}
 	change, err := changeOf(c.FormValue("do"), fieldOf(c))
@@ -84,7 +84,7 @@ func fieldOf(c echo.Context) func(name string) (value string, there bool) {
 }
 
 // changeOf is the change that the buttons of a form name. A field that the form does not have stays as it is.
-func changeOf(what string, field func(name string) (value string, there bool)) (change leaks.Change, err error) {
+func changeOf(what string, field func(name string) (value string, there bool)) (change leaks.TriageChange, err error) {
 	value := func(name string) string { text, _ := field(name); return text }
 	optional := func(name string) *string {
 		if text, there := field(name); there {
@@ -99,14 +99,14 @@ func changeOf(what string, field func(name string) (value string, there bool)) (
 	case formTicket:
 		change.Ticket = new(value("ticket"))
 	case formKnown:
-		change.Known, err = leaks.KnownOf(value("reason"), value("until"), value("until_build"))
+		change.Known, err = leaks.ParseToleration(value("reason"), value("until"), value("until_build"))
 	case formFixed:
 		change.Fixed = new(value("fixed_in"))
 	case formReopen:
 		change.Reopen = true
 	case formNotLeak:
 		change.NotLeak = new(true)
-		change.NotLeakWhy, err = leaks.NotLeakWhyOf(value("reason"))
+		change.NotLeakWhy, err = leaks.ParseNotLeakWhy(value("reason"))
 	default:
 		err = &leaks.FieldError{Field: "do", Message: "the form names no change"}
 	}
@@ -276,7 +276,7 @@ func (p *pages) afterForm(c echo.Context, project, signature, anchor string, err
 	if errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	told := problem.Of(err)
+	told := problem.FromError(err)
 	if told.Status >= http.StatusInternalServerError {
 		return err
 	}

@@ -53,7 +53,7 @@ func (v *variants) top() []leaks.CallPath { return v.list[:min(len(v.list), vari
 func (v *variants) rest() string {
 	left := v.shown.Sites
 	for i := range v.top() {
-		if in := v.list[i].In(v.shown.ID); in != nil {
+		if in := v.list[i].SeenIn(v.shown.ID); in != nil {
 			left -= in.Stacks
 		}
 	}
@@ -91,14 +91,14 @@ func (v *variants) url(signature string) templ.SafeURL {
 
 // nameOf names a variant by what only it calls.
 func (v *variants) nameOf(variant *leaks.CallPath) string {
-	if len(variant.Through) == 0 {
+	if len(variant.DistinctFunctions) == 0 {
 		if len(variant.Frames) == 0 {
 			return "allocations without a stack"
 		}
 		return v.name
 	}
-	names := make([]string, len(variant.Through))
-	for i, call := range variant.Through {
+	names := make([]string, len(variant.DistinctFunctions))
+	for i, call := range variant.DistinctFunctions {
 		names[i] = ui.CutName(call).Name
 	}
 	return strings.Join(names, " → ")

@@ -181,7 +181,7 @@ func variantFigures(s *variants, variant *leaks.CallPath) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if in := variant.In(s.shown.ID); in != nil {
+		if in := variant.SeenIn(s.shown.ID); in != nil {
 			templ_7745c5c3_Err = ui.ShowGrowth(grewBy(in.Growth)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -94,7 +94,7 @@ func AddRun(t testing.TB, s *store.Store, to leaks.UploadTarget, captures []*cap
 func SaveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
 	SaveNames(t, s, run)
-	in := Must[store.Input](t)(storetest.Now(t, s).FindInput(t.Context(), run))
+	in := Must[store.AnalysisInput](t)(storetest.Now(t, s).FindAnalysisInput(t.Context(), run))
 	key := "report"
 	if blobs, ok := blobsOf.Load(s); ok {
 		key = putReport(t, blobs.(blob.Store), r)

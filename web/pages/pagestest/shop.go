@@ -9,11 +9,11 @@ import (
 
 // A Sample is one site of the process that tests show: its stack, innermost first, and its blocks at each snapshot.
 type Sample struct {
-	Heap    int32
-	Size    int64
-	Stack   []string
-	Aliases [][]string
-	Blocks  func(k int) int64
+	Heap        int32
+	Size        int64
+	Stack       []string
+	AliasStacks [][]string
+	Blocks      func(k int) int64
 }
 
 // ConstantBlocks is the same number of blocks at each snapshot.
@@ -109,8 +109,8 @@ func CapturesOf(samples []Sample, n int) []*capture.Capture {
 			site := capture.Site{Heap: s.Heap, Trace: uint64(0x2001 + i),
 				Usage: []capture.Usage{{Count: s.Blocks(k), Bytes: s.Blocks(k) * s.Size}}}
 			site.Stack = addStack(c, s.Stack)
-			for _, alias := range s.Aliases {
-				site.Aliases = append(site.Aliases, addStack(c, alias))
+			for _, alias := range s.AliasStacks {
+				site.AliasStacks = append(site.AliasStacks, addStack(c, alias))
 			}
 			c.Sites = append(c.Sites, site)
 			for b := range s.Blocks(k) { // blocks keep their addresses

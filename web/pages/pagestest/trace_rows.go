@@ -75,7 +75,7 @@ func AddTrace(t testing.TB, s *Server, to leaks.UploadTarget, p TracedProcess) i
 	e := AddEvidence(t, s.Store, to, fmt.Sprintf("%s.etl", p.Name))
 	c := p.Capture(t)
 	if err := s.Store.CreateCaptures(t.Context(), Claim(t, s.Store, store.JobRead, e.RunID),
-		[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.Table{Key: "table"}}}); err != nil {
+		[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.AllocationTable{Key: "table"}}}); err != nil {
 		t.Fatal(err)
 	}
 	inputs := []analysis.Input{{Files: []analysis.File{{Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes}},
@@ -87,7 +87,7 @@ func AddTrace(t testing.TB, s *Server, to leaks.UploadTarget, p TracedProcess) i
 }
 
 // Report is used by the API alone; the pages only link to it.
-func (w *TraceWindows) Report(context.Context, *analysis.Report, store.Input,
+func (w *TraceWindows) Report(context.Context, *analysis.Report, store.AnalysisInput,
 	capture.Window) (*analysis.Report, error) {
 	return nil, &analysis.Error{Code: "table-missing", Message: "a made-up trace has no captures to report on"}
 }

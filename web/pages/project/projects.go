@@ -29,7 +29,7 @@ const (
 // show= keeps those that stand so.
 func (p *pages) projects(c echo.Context) error {
 	ctx := c.Request().Context()
-	view := projectsView{Frame: ui.FrameOf(c, "Projects"), curl: ui.Target{}.Curl(c)}
+	view := projectsView{Frame: ui.FrameOf(c, "Projects"), curl: ui.Target{}.CurlCommand(c)}
 	err := p.store.View(ctx, func(v store.View) error {
 		list, err := v.ListProjects(ctx, accounts.ActorFrom(ctx))
 		if err != nil {

@@ -68,7 +68,7 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 			return nil, err
 		}
 	}
-	if s.open, err = v.CountLeaks(ctx, project); err != nil {
+	if s.open, err = v.CountOpenLeaks(ctx, project); err != nil {
 		return nil, err
 	}
 	return s, s.decide(ctx, v)

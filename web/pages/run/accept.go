@@ -42,7 +42,7 @@ func (p *pages) accept(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
@@ -58,7 +58,7 @@ func (p *pages) accept(c echo.Context) error {
 	for i, signature := range signatures {
 		picks[i] = store.PickedSignature{Signature: signature, Version: -1} // as it is now
 	}
-	change := leaks.Change{Actor: ui.ActorOfForm(c), Known: &leaks.Toleration{Reason: leaks.PresentReason}}
+	change := leaks.TriageChange{Actor: ui.ActorOfForm(c), Known: &leaks.Toleration{Reason: leaks.FirstRunReason}}
 	if err := p.store.UpdateTriages(ctx, run.Project, picks, change); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestAcceptWhatIsThere(t *testing.T) {
 			t.Errorf("%s is %s", signature, known.State)
 		}
 	}
-	pagestest.Has(t, pagestest.Words(s.Page("/projects/shopd/signatures/"+form[3])), leaks.PresentReason, "Ada")
+	pagestest.Has(t, pagestest.Words(s.Page("/projects/shopd/signatures/"+form[3])), leaks.FirstRunReason, "Ada")
 	if status, _ := s.Fill(first + "/accept"); status != http.StatusUnprocessableEntity {
 		t.Errorf("nothing picked: %d", status)
 	}

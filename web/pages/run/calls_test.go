@@ -59,10 +59,10 @@ func TestTimeOfJump(t *testing.T) {
 // The jumps that rise most are named, in the order of time.
 func TestJumpsShown(t *testing.T) {
 	for _, n := range []int{9, 10, 11} {
-		line := analysis.Timeline{AtNS: []int64{0}, Last: []int64{1000}, Max: []int64{1000}}
+		line := analysis.Timeline{AtNS: []int64{0}, LastBytes: []int64{1000}, MaxBytes: []int64{1000}}
 		for i := range n {
-			line.AtNS, line.Last, line.Max = append(line.AtNS, int64(i+1)*1e9), append(line.Last, 1000),
-				append(line.Max, 2000-int64(i))
+			line.AtNS, line.LastBytes, line.MaxBytes = append(line.AtNS, int64(i+1)*1e9), append(line.LastBytes, 1000),
+				append(line.MaxBytes, 2000-int64(i))
 		}
 		links := jumpsOf(&analysis.Report{Trace: &analysis.Trace{ToNS: 60e9, HeapTimeline: line}})
 		if len(links) != 1 || len(links[0].list) != min(n, 10) || links[0].more != max(0, n-10) ||

@@ -55,8 +55,8 @@ var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	isTrace := report != nil && report.Trace != nil
 	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(ui.Printable(c.QueryParam("q")))}
-	if len(l.filter) > ui.MaxFilter {
-		l.filter = strings.ToValidUTF8(l.filter[:ui.MaxFilter], "")
+	if len(l.filter) > ui.MaxFilterBytes {
+		l.filter = strings.ToValidUTF8(l.filter[:ui.MaxFilterBytes], "")
 	}
 	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) ||
 		isTrace && windowOrders[order] != nil {
@@ -90,7 +90,7 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
 		l.page = n
 	}
-	if open := ui.Printable(c.QueryParam("open")); strings.HasPrefix(open, "sig") && len(open) <= ui.MaxFilter ||
+	if open := ui.Printable(c.QueryParam("open")); strings.HasPrefix(open, "sig") && len(open) <= ui.MaxFilterBytes ||
 		open == closed {
 		l.opened = open
 	} else if n, err := strconv.Atoi(open); err == nil && n >= 0 {

@@ -126,7 +126,7 @@ type barPart struct {
 // barOf cuts the bar by what is committed, or by what is taken where the evidence does not tell the two apart.
 func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
 	size := func(u *capture.UseTotals) int64 { return u.Committed }
-	if whole, word = footprint.Committed(s), "committed"; whole == 0 {
+	if whole, word = footprint.CommittedBytes(s), "committed"; whole == 0 {
 		size = func(u *capture.UseTotals) int64 {
 			if u.Name == capture.UseFree {
 				return 0
@@ -214,7 +214,7 @@ func groupTables(m *analysis.Memory) (list []groupTable) {
 				continue
 			}
 			t.rows = append(t.rows, g)
-			t.shares = t.shares || g.Doubtful || analysis.ShareOfHeap(&m.Memory, &g) > 0
+			t.shares = t.shares || g.Doubtful || analysis.PercentOfHeap(&m.Memory, &g) > 0
 			t.grows, t.searched = t.grows || g.Growth != nil, t.searched || g.Unreachable != nil
 		}
 		if len(t.rows) > 0 {
@@ -232,7 +232,7 @@ func groupShare(m *analysis.Memory, g *capture.BlockGroup) string {
 	if g.Doubtful {
 		return "implausible"
 	}
-	if share := analysis.ShareOfHeap(&m.Memory, g); share > 0 {
+	if share := analysis.PercentOfHeap(&m.Memory, g); share > 0 {
 		return fmt.Sprintf("%.1f %%", share)
 	}
 	return "–"

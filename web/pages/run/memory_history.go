@@ -43,9 +43,9 @@ func useTitle(use capture.UseName) string {
 func bytesOfUse(at *footprint.Instant, use capture.UseName) int64 {
 	switch {
 	case use == capture.UseSystem:
-		return at.Part(capture.UsePEB) + at.Part(capture.UseTEB) + at.Part(use)
+		return at.PartBytes(capture.UsePEB) + at.PartBytes(capture.UseTEB) + at.PartBytes(use)
 	case use != unexplained:
-		return at.Part(use)
+		return at.PartBytes(use)
 	case at.Unexplained == nil:
 		return 0
 	}

@@ -23,7 +23,7 @@ func usesTable(s *capture.Space) *ui.Table {
 	for _, u := range s.Uses {
 		word, part := footprint.NamesOfUse(u.Name), ""
 		if u.Committed > 0 {
-			part = share(u.Committed, footprint.Committed(s))
+			part = share(u.Committed, footprint.CommittedBytes(s))
 		}
 		t.Row(ui.PartCell("", useMark(string(u.Name)), ui.Text(word.Title)).Heading().Titled(word.Meaning),
 			ui.TextCell("muted", word.WinDbg).Titled(word.Classic),
@@ -235,12 +235,12 @@ func heapsTable(m *analysis.Memory) *ui.Table {
 
 // roomCells are what is free inside of a heap: dashes where the evidence does not tell.
 func roomCells(h *capture.HeapFacts) []ui.Cell {
-	r, ok := footprint.FreeOf(h)
+	r, ok := footprint.HeapFreeOf(h)
 	if !ok {
 		return []ui.Cell{ui.DashCell(), ui.TextCell("muted", "not told"), ui.DashCell(), ui.DashCell()}
 	}
 	scattered := ui.DashCell()
-	if part, told := r.Scattered(); told {
+	if part, told := r.ScatteredShare(); told {
 		scattered = ui.NumCell(percentOf(part))
 	}
 	return []ui.Cell{

@@ -33,7 +33,7 @@ func manyProcesses(t testing.TB, s *pagestest.Server, n int, process string) int
 			c.Sites = base.Sites[1:]
 		}
 		stored, in.Captures = append(stored,
-			store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.Table{Key: "table"}}), append(in.Captures, &c)
+			store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.AllocationTable{Key: "table"}}), append(in.Captures, &c)
 	}
 	if err := s.Store.CreateCaptures(t.Context(), pagestest.Claim(t, s.Store, store.JobRead, e.RunID), stored); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 		to != "/runs/1" {
 		t.Errorf("%d to %s", status, to)
 	}
-	if now := p.Settled(t, 1); now.Process != other.Choose {
+	if now := p.AwaitSettled(t, 1); now.Process != other.Choose {
 		t.Errorf("%q is chosen", now.Process)
 	}
 	page := s.Page("/runs/1")

@@ -72,7 +72,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 	for i := range shown {
 		own[i] = shown[i].Signature
 	}
-	found, _, err := r.ListFindings(ctx, store.FindingQuery{Run: run.ID, All: true, Own: own, Limit: len(own)})
+	found, _, err := r.ListFindings(ctx, store.FindingQuery{Run: run.ID, All: true, OwnSignatures: own, Limit: len(own)})
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func causeSum(c *analysis.LostTogether) string {
 
 // causePart is what a finding is of each object of its cause.
 func causePart(m *analysis.LostTogetherPart) string {
-	s := fmt.Sprintf("Each object: %s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.Size)))
+	s := fmt.Sprintf("Each object: %s of %s", quantity.Plural(m.Blocks, "block"), quantity.Bytes(int64(m.BytesPerBlock)))
 	if m.Type != "" {
 		s += ", " + m.Type
 	}
@@ -184,7 +184,7 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable, result *query.Resu
 	if t.detail == nil {
 		return nil
 	}
-	q := store.SiteQuery{Run: t.run, Own: t.detail.signature, Limit: 1}
+	q := store.SiteQuery{Run: t.run, OwnSignature: t.detail.signature, Limit: 1}
 	var site query.Site
 	if result != nil {
 		var found bool

@@ -13,8 +13,8 @@ func TestRowsOfACause(t *testing.T) {
 	cause := analysis.LostTogether{Title: "lost objects of app!Open", Ratio: "1 : 5", Verdict: analysis.ClassLeak, Objects: 222,
 		Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1332, Bytes: 2048}},
 		Rate:    &analysis.LostTogetherRate{Unit: "hour", Bytes: 1024},
-		Members: []analysis.LostTogetherPart{{Signature: "a", Title: "app!Session", Blocks: 1, Size: 96},
-			{Signature: "c", Title: "app!Name", Blocks: 5, Size: 32, Type: "char[32]"}, {Signature: "elsewhere"}}}
+		Members: []analysis.LostTogetherPart{{Signature: "a", Title: "app!Session", Blocks: 1, BytesPerBlock: 96},
+			{Signature: "c", Title: "app!Name", Blocks: 5, BytesPerBlock: 32, Type: "char[32]"}, {Signature: "elsewhere"}}}
 	c := &viewCard{report: &analysis.Report{Causes: []analysis.LostTogether{cause}}}
 	table := &rankedTable{viewCard: c}
 	for _, s := range []string{"x", "a", "b", "c"} {

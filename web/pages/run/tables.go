@@ -18,7 +18,7 @@ var atLeast = ui.MutedFor("≥", "Lower bound: the evidence ends early.")
 
 func snapshotsTable(r *reportView) *ui.Table {
 	t := ui.NewTable("Snapshots", "tight",
-		ui.NumCol("#"), ui.Col("Taken"), ui.NumCol("Held"), ui.NumCol("Blocks")).In("tall")
+		ui.NumCol("#"), ui.Col("Taken"), ui.NumCol("Held"), ui.NumCol("Blocks")).InBox("tall")
 	for i, s := range r.Snapshots {
 		held := []templ.Component{ui.Text(quantity.Bytes(s.Bytes))}
 		if s.LowerBound {
@@ -32,10 +32,10 @@ func snapshotsTable(r *reportView) *ui.Table {
 
 func reportHeapsTable(r *reportView) *ui.Table {
 	t := ui.NewTable("Heaps", "tight",
-		ui.Col("Heap"), ui.NumCol("Held"), ui.NumCol("Blocks"), ui.NumCol("Growth")).In("tall")
+		ui.Col("Heap"), ui.NumCol("Held"), ui.NumCol("Blocks"), ui.NumCol("Growth")).InBox("tall")
 	for _, h := range r.Heaps {
 		t.Row(ui.TextCell("name mono", h.Handle).Titled(h.Handle), ui.BytesCell(h.Outstanding.Bytes),
-			ui.CountCell(h.Outstanding.Count), ui.GrowthCell(ui.BytesGrowthText(ui.GrowthOf(h.Amounts)).Of("")))
+			ui.CountCell(h.Outstanding.Count), ui.GrowthCell(ui.BytesGrowthText(ui.GrowthBytes(h.Amounts)).Of("")))
 	}
 	return t
 }
@@ -43,18 +43,18 @@ func reportHeapsTable(r *reportView) *ui.Table {
 // traceHeapsTable is all heaps of a trace, each with its line on its own scale.
 func traceHeapsTable(v traceView) *ui.Table {
 	t := ui.NewTable("Heaps", "tight heaps", ui.Col("Heap"), ui.Col("Over time"), ui.NumCol("Held"),
-		ui.NumCol("Impacting")).In("tall")
+		ui.NumCol("Impacting")).InBox("tall")
 	for _, h := range v.heapRows() {
 		t.Row(ui.PartCell("name mono", ui.Link(v.listing.inHeap(h.handle).url(), shortHandle(h.handle))).Titled(h.handle),
 			ui.PartCell("", stableLine(h.path)), ui.HeldCell(h.Outstanding.Bytes, h.Outstanding.Count),
-			ui.GrowthCell(ui.BytesGrowthText(ui.GrowthOf(h.Amounts)).Of("")))
+			ui.GrowthCell(ui.BytesGrowthText(ui.GrowthBytes(h.Amounts)).Of("")))
 	}
 	return t
 }
 
 // partsTable is the parts of a signature, by heap and class.
 func partsTable(parts []query.HeapPart) *ui.Table {
-	t := ui.NewTable("", "tight", ui.Col("Heap"), ui.Col("Class"), ui.NumCol("Held"), ui.NumCol("Growth")).In("")
+	t := ui.NewTable("", "tight", ui.Col("Heap"), ui.Col("Class"), ui.NumCol("Held"), ui.NumCol("Growth")).InBox("")
 	for i := range parts {
 		p := &parts[i]
 		t.Row(ui.TextCell("mono", shortHandle(p.Heap)).Titled(p.Heap), ui.PartCell("", ui.ClassChip(string(p.Class))),
@@ -65,7 +65,7 @@ func partsTable(parts []query.HeapPart) *ui.Table {
 
 // seriesTable is what a site held at each snapshot.
 func seriesTable(v siteView) *ui.Table {
-	t := ui.NewTable("Series", "", ui.Col("Snapshot"), ui.NumCol("Bytes"), ui.NumCol("Change")).In("series")
+	t := ui.NewTable("Series", "", ui.Col("Snapshot"), ui.NumCol("Bytes"), ui.NumCol("Change")).InBox("series")
 	for i, s := range v.steps() {
 		t.Row(ui.TextCell("", strconv.Itoa(i+1)).Titled(s.taken), ui.BytesCell(s.bytes),
 			ui.GrowthCell(s.change.Of(analysis.Class(v.Verdict))))
@@ -79,7 +79,7 @@ func numbersTable(v siteView) *ui.Table {
 	if v.trace.listing.window.part {
 		head = append(head, ui.NumCol("In the window"))
 	}
-	t := ui.NewTable("Numbers", "", append(head, ui.NumCol("Whole trace"))...).In("series")
+	t := ui.NewTable("Numbers", "", append(head, ui.NumCol("Whole trace"))...).InBox("series")
 	for _, m := range v.measures() {
 		cells := []ui.Cell{ui.TextCell("", m.name).Heading().Titled(m.title)}
 		if v.trace.listing.window.part {

@@ -103,7 +103,7 @@ func (v *traceView) totalsRows() []totalsRow {
 	commits := totalsRow{name: "Heap’s own commits",
 		note: "memory that heaps committed for their blocks: the same bytes as Heap, not more memory",
 		unit: "commit", below: true}
-	heap.absent, virtual.absent = v.report.Unrecorded()
+	heap.absent, virtual.absent = v.report.WhyUnrecorded()
 	rows := []totalsRow{heap, virtual}
 	if whole.HeapVirtual != nil && !whole.HeapVirtual.IsNothing() && t.HeapVirtual != nil {
 		commits.Amounts = *t.HeapVirtual

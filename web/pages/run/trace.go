@@ -88,7 +88,8 @@ func (v *traceView) heapRows() []heapRow {
 	}
 	slices.SortStableFunc(list, func(a, b heapRow) int {
 		return cmp.Or(cmp.Compare(growthBytes(b.Amounts), growthBytes(a.Amounts)),
-			cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
+			cmp.Compare(b.GrowthBeforeExit().Bytes, a.GrowthBeforeExit().Bytes),
+			cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 	})
 	return list
 }

@@ -107,10 +107,10 @@ func (c *timeChart) addLane(name, short string, height float64, t analysis.Timel
 	heaps []analysis.Heap, bands []timeBand) {
 	l := lane{name: name, short: short, top: c.height, height: height}
 	highest := int64(1)
-	for _, v := range t.Max {
+	for _, v := range t.MaxBytes {
 		highest = max(highest, v)
 	}
-	for _, v := range t.Last {
+	for _, v := range t.LastBytes {
 		highest = max(highest, v)
 	}
 	lines := 4.0
@@ -181,9 +181,9 @@ func highestOf(t analysis.Timeline) int64 {
 
 // highestPoint is the first stretch with the most in it.
 func highestPoint(t analysis.Timeline) (at, bytes int64) {
-	for i := range min(len(t.AtNS), len(t.Max)) {
-		if i == 0 || t.Max[i] > bytes {
-			at, bytes = t.AtNS[i], t.Max[i]
+	for i := range min(len(t.AtNS), len(t.MaxBytes)) {
+		if i == 0 || t.MaxBytes[i] > bytes {
+			at, bytes = t.AtNS[i], t.MaxBytes[i]
 		}
 	}
 	return at, bytes
@@ -241,14 +241,14 @@ func (c *timeChart) describe(r *analysis.Report) string {
 		line analysis.Timeline
 		in   analysis.Amounts
 	}{{"heaps", r.Trace.HeapTimeline, r.Totals.Heap}, {"virtual memory", r.Trace.VirtualTimeline, r.Totals.Virtual}} {
-		n := len(l.line.Last)
+		n := len(l.line.LastBytes)
 		if n == 0 {
 			continue
 		}
 		_, most := highestPoint(l.line)
 		first, _ := atStart(l.in)
 		parts = append(parts, fmt.Sprintf("%s %s at the start, at most %s, %s at the end", l.name,
-			quantity.Bytes(first.Bytes), quantity.Bytes(most), quantity.Bytes(l.line.Last[n-1])))
+			quantity.Bytes(first.Bytes), quantity.Bytes(most), quantity.Bytes(l.line.LastBytes[n-1])))
 	}
 	return fmt.Sprintf("Held memory from %s to %s: %s.", clock(c.span.From), clock(c.span.To),
 		strings.Join(parts, "; "))

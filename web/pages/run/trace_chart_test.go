@@ -12,7 +12,7 @@ import (
 // The chart draws the five highest heaps, and the chosen one in a colour of its own where it is none of them.
 func TestHeapsOfTheChart(t *testing.T) {
 	line := func(bytes int64) *analysis.Timeline {
-		return &analysis.Timeline{AtNS: []int64{0, 40}, Last: []int64{bytes, bytes}, Max: []int64{bytes, bytes}}
+		return &analysis.Timeline{AtNS: []int64{0, 40}, LastBytes: []int64{bytes, bytes}, MaxBytes: []int64{bytes, bytes}}
 	}
 	r := &analysis.Report{Trace: &analysis.Trace{ToNS: 40, HeapTimeline: *line(99)}}
 	for i := range 7 {
@@ -43,7 +43,7 @@ func TestHeapsOfTheChart(t *testing.T) {
 // A line's numbers are what the page reads below the pointer: place, bytes, and the spike where one is higher.
 func TestValuesOfALine(t *testing.T) {
 	c := timeChart{span: capture.Window{To: 40}}
-	got := c.values(analysis.Timeline{AtNS: []int64{0, 10, 40}, Last: []int64{5, 6, 7}, Max: []int64{5, 600000, 7}})
+	got := c.values(analysis.Timeline{AtNS: []int64{0, 10, 40}, LastBytes: []int64{5, 6, 7}, MaxBytes: []int64{5, 600000, 7}})
 	if want := "0,5 250,6,600000 1000,7"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -51,11 +51,11 @@ func (b *timeBand) holds(at int64) float64 {
 // layersOf are the areas below a line: what leaks and grows on top, the rest below it.
 func (c *timeChart) layersOf(line analysis.Timeline, bands []timeBand, y func(int64) float64,
 	height float64) (list []layer) {
-	rest := analysis.Timeline{AtNS: line.AtNS, Last: slices.Clone(line.Last), Max: line.Last}
+	rest := analysis.Timeline{AtNS: line.AtNS, LastBytes: slices.Clone(line.LastBytes), MaxBytes: line.LastBytes}
 	for i := range bands {
 		list = append(list, layer{"a-" + bands[i].class, bands[i].name, c.closed(c.steps(rest, y, false), height)})
 		for k, at := range rest.AtNS {
-			rest.Last[k] = max(0, rest.Last[k]-int64(bands[i].holds(at)))
+			rest.LastBytes[k] = max(0, rest.LastBytes[k]-int64(bands[i].holds(at)))
 		}
 	}
 	return append(list, layer{"t-area", "the rest", c.closed(c.steps(rest, y, false), height)})

@@ -18,8 +18,8 @@ func TestLayersOfTrace(t *testing.T) {
 	bands := c.growing(r,
 		[]band{{"stable", "did not change", []float64{9, 9, 9}}, {"growing", "growing", []float64{10, 10, 0}},
 			{"leak", "leak", []float64{0, 100, 0}}})
-	line := analysis.Timeline{AtNS: []int64{0, 10, 20, 25, 30}, Last: []int64{100, 200, 300, 300, 0},
-		Max: []int64{100, 200, 300, 300, 0}}
+	line := analysis.Timeline{AtNS: []int64{0, 10, 20, 25, 30}, LastBytes: []int64{100, 200, 300, 300, 0},
+		MaxBytes: []int64{100, 200, 300, 300, 0}}
 	layers := c.layersOf(line, bands, func(bytes int64) float64 { return 1000 - float64(bytes) }, 1000)
 	want := []layer{
 		{"a-leak", "leak", "M0 900H250V800H500V700H750V1000H1000V1000H0Z"},

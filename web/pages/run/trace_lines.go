@@ -11,18 +11,19 @@ import (
 
 // columns joins the stretches of a line that fall together when it is drawn n wide. The most of each stays the most.
 func (c *timeChart) columns(t analysis.Timeline, n int) analysis.Timeline {
-	size := min(len(t.AtNS), len(t.Last), len(t.Max))
-	out := analysis.Timeline{AtNS: make([]int64, 0, min(size, n+1)), Last: make([]int64, 0, min(size, n+1)),
-		Max: make([]int64, 0, min(size, n+1))}
+	size := min(len(t.AtNS), len(t.LastBytes), len(t.MaxBytes))
+	out := analysis.Timeline{AtNS: make([]int64, 0, min(size, n+1)), LastBytes: make([]int64, 0, min(size, n+1)),
+		MaxBytes: make([]int64, 0, min(size, n+1))}
 	column := math.Inf(-1)
 	for i := range size {
 		at := math.Floor(c.x(t.AtNS[i]) * float64(n) / plotWidth)
 		if k := len(out.AtNS) - 1; k >= 0 && at == column {
-			out.Last[k], out.Max[k] = t.Last[i], max(out.Max[k], t.Max[i])
+			out.LastBytes[k], out.MaxBytes[k] = t.LastBytes[i], max(out.MaxBytes[k], t.MaxBytes[i])
 			continue
 		}
 		column = at
-		out.AtNS, out.Last, out.Max = append(out.AtNS, t.AtNS[i]), append(out.Last, t.Last[i]), append(out.Max, t.Max[i])
+		out.AtNS = append(out.AtNS, t.AtNS[i])
+		out.LastBytes, out.MaxBytes = append(out.LastBytes, t.LastBytes[i]), append(out.MaxBytes, t.MaxBytes[i])
 	}
 	return out
 }
@@ -32,9 +33,9 @@ func (c *timeChart) columns(t analysis.Timeline, n int) analysis.Timeline {
 func spike(t analysis.Timeline, i int) (most int64, ok bool) {
 	before := int64(0)
 	if i > 0 {
-		before = t.Last[i-1]
+		before = t.LastBytes[i-1]
 	}
-	return t.Max[i], t.Max[i] > max(before, t.Last[i])
+	return t.MaxBytes[i], t.MaxBytes[i] > max(before, t.LastBytes[i])
 }
 
 // steps is the path of a line: what a stretch leaves holds from its beginning to the next. With needles, spikes rise
@@ -42,7 +43,7 @@ func spike(t analysis.Timeline, i int) (most int64, ok bool) {
 func (c *timeChart) steps(t analysis.Timeline, y func(int64) float64, needles bool) string {
 	var b strings.Builder
 	last := ""
-	for i, v := range t.Last {
+	for i, v := range t.LastBytes {
 		height := coordinate(y(v))
 		most, isSpike := spike(t, i)
 		isSpike = isSpike && needles
@@ -59,7 +60,7 @@ func (c *timeChart) steps(t analysis.Timeline, y func(int64) float64, needles bo
 		}
 		last = height
 	}
-	if len(t.Last) > 0 {
+	if len(t.LastBytes) > 0 {
 		b.WriteString("H" + coordinate(plotWidth))
 	}
 	return b.String()
@@ -78,7 +79,7 @@ func (c *timeChart) spikes(t analysis.Timeline, y func(int64) float64) string {
 		if i+1 < len(t.AtNS) {
 			to = min(to, c.x(t.AtNS[i+1]))
 		}
-		foot := coordinate(y(t.Last[i]))
+		foot := coordinate(y(t.LastBytes[i]))
 		b.WriteString("M" + coordinate(from) + " " + foot + "V" + coordinate(y(most)) + "H" + coordinate(max(to, from+0.5)) +
 			"V" + foot + "Z")
 	}
@@ -92,7 +93,7 @@ func (c *timeChart) values(t analysis.Timeline) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(coordinate(c.x(t.AtNS[i])) + "," + strconv.FormatInt(t.Last[i], 10))
+		b.WriteString(coordinate(c.x(t.AtNS[i])) + "," + strconv.FormatInt(t.LastBytes[i], 10))
 		if most, ok := spike(t, i); ok {
 			b.WriteString("," + strconv.FormatInt(most, 10))
 		}

@@ -26,7 +26,7 @@ import (
 func openTracing(t testing.TB) (*pagestest.Server, *workertest.Pipeline) {
 	t.Helper()
 	p := workertest.Start(t)
-	return pagestest.Serve(t, p.Store, p.Blobs, &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, Columns: 256 << 20}), p
+	return pagestest.Serve(t, p.Store, p.Blobs, &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, ColumnBytes: 256 << 20}), p
 }
 
 // sent uploads evidence like a script and waits for the report.
@@ -37,7 +37,7 @@ func sent(s *pagestest.Server, p *workertest.Pipeline, name string, file []byte)
 	if status, body := s.Send(req); status != http.StatusCreated {
 		s.T.Fatalf("%d %s", status, body)
 	}
-	return p.Settled(s.T, 1)
+	return p.AwaitSettled(s.T, 1)
 }
 
 // A trace passes through the whole pipeline: the page shows of a window what happened in it.

@@ -44,7 +44,7 @@ func wholeOf(t *analysis.Trace) capture.Window {
 // openingOf is the window that the page of a trace opens on: the time before the process ended, else the whole trace.
 // What is freed because a process ends hides what it leaked.
 func openingOf(r *analysis.Report) timeWindow {
-	if before, ends := r.Trace.BeforeExit(); ends {
+	if before, ends := r.Trace.WindowBeforeExit(); ends {
 		return timeWindow{Window: before, part: true, scanned: !r.Totals.KnowBeforeExit()}
 	}
 	return timeWindow{Window: wholeOf(r.Trace)}
@@ -121,7 +121,7 @@ func presets(r *analysis.Report) []preset {
 	if t := r.Trace; t.BeganNS != nil {
 		lived.From = min(max(*t.BeganNS, whole.From), whole.To)
 	}
-	if before, ends := r.Trace.BeforeExit(); ends {
+	if before, ends := r.Trace.WindowBeforeExit(); ends {
 		lived.To = before.To
 		list = slices.Insert(list, 0,
 			preset{"Before exit",

@@ -132,7 +132,7 @@ func isInWindow(s *analysis.WindowSite) bool {
 func sortByWindow(sites []analysis.WindowSite, chosen []int32, key func(*analysis.WindowSite) int64) {
 	slices.SortFunc(chosen, func(a, b int32) int {
 		s, o := &sites[a], &sites[b]
-		return cmp.Or(cmp.Compare(key(o), key(s)), cmp.Compare(o.BeforeExit().Bytes, s.BeforeExit().Bytes),
+		return cmp.Or(cmp.Compare(key(o), key(s)), cmp.Compare(o.GrowthBeforeExit().Bytes, s.GrowthBeforeExit().Bytes),
 			cmp.Compare(s.Ordinal, o.Ordinal))
 	})
 }

@@ -32,7 +32,7 @@ func Register(e *echo.Echo, s *store.Store, use echo.MiddlewareFunc) {
 // search handles GET /search: what q= finds. htmx gets the list alone.
 func (p *pages) search(c echo.Context) error {
 	text := strings.TrimSpace(ui.Printable(c.QueryParam("q")))
-	text = strings.ToValidUTF8(text[:min(len(text), ui.MaxFilter)], "")
+	text = strings.ToValidUTF8(text[:min(len(text), ui.MaxFilterBytes)], "")
 	view := searchView{Frame: ui.FrameOf(c, "Search"), text: text}
 	view.Crumbs = []ui.Crumb{{Text: "Search"}}
 	if text != "" {

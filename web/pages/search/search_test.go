@@ -12,7 +12,7 @@ func TestSearch(t *testing.T) {
 	bob := "bob"
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	pagestest.Must[leaks.Triage](t)(s.Store.UpdateTriage(t.Context(), "shopd", leak.Text,
-		leaks.Change{Version: -1, Actor: "ada", Assignee: &bob}))
+		leaks.TriageChange{Version: -1, Actor: "ada", Assignee: &bob}))
 	found := func(q string) string { return pagestest.Words(s.Page("/search?q="+q, "HX-Request", "true")) }
 	for q, want := range map[string][]string{
 		"appendline":      {"Leaks", "shopd!", "AppendLine", "receipt.cpp:118 · shopd, last leaked in 4813"},

@@ -12,7 +12,7 @@ import (
 
 // projectAdd handles POST /projects: an empty project, so that it has tokens before it has evidence.
 func (p *pages) projectAdd(c echo.Context) error {
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return err
 	}
 	name := strings.TrimSpace(ui.Printable(c.FormValue("project")))

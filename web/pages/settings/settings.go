@@ -71,7 +71,7 @@ func form(c echo.Context, fields ...string) (*settingsView, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
 		return nil, err
 	}
 	v := &settingsView{project: project, form: map[string]string{}, wrong: map[string]string{}}

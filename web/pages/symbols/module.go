@@ -63,7 +63,9 @@ func (m moduleView) state() symbolState { return stateOfSymbols(m.kind()) }
 // isWanted reports whether somebody should look for the module's symbols: memory is held by code that has no name.
 func (m moduleView) isWanted() bool { return m.state().lacking && m.atStake() }
 
-func (m moduleView) atStake() bool { return m.Stake.Bytes > 0 || m.Stake.Count > 0 || m.Unnamed > 0 }
+func (m moduleView) atStake() bool {
+	return m.UnnamedHeld.Bytes > 0 || m.UnnamedHeld.Count > 0 || m.Unnamed > 0
+}
 
 // stakeOf says where what is at stake is held.
 func (m moduleView) stakeOf() string {

@@ -31,7 +31,7 @@ func PanelOf(run store.Run, r *analysis.Report, stamp string) Panel {
 	p := Panel{run: run.ID, project: run.Project, busy: run.State() == leaks.RunProcessing, report: stamp}
 	modules := slices.Clone(r.Modules)
 	slices.SortStableFunc(modules, func(a, b analysis.Module) int {
-		return cmp.Or(cmp.Compare(b.Stake.Bytes, a.Stake.Bytes), cmp.Compare(b.Unnamed, a.Unnamed),
+		return cmp.Or(cmp.Compare(b.UnnamedHeld.Bytes, a.UnnamedHeld.Bytes), cmp.Compare(b.Unnamed, a.Unnamed),
 			cmp.Compare(b.Frames, a.Frames))
 	})
 	for i, module := range modules {

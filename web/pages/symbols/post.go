@@ -29,7 +29,7 @@ func (p *pages) post(c echo.Context) error {
 			files++
 			taken, err := p.intake.AcceptSymbols(c.Request().Context(), group, part.FileName(), part)
 			if err != nil {
-				told := problem.Of(err)
+				told := problem.FromError(err)
 				if told.Status >= http.StatusInternalServerError {
 					return false, fmt.Errorf("symbols: take %s: %w", part.FileName(), err)
 				}

@@ -35,7 +35,7 @@ func (p *pages) project(c echo.Context) error {
 	view.Crumbs = []ui.Crumb{{Text: name, URL: ui.ProjectURL(name)}, {Text: "Symbols"}}
 	view.Scripts = Scripts
 	view.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
-	view.filter = strings.ToValidUTF8(view.filter[:min(len(view.filter), ui.MaxFilter)], "")
+	view.filter = strings.ToValidUTF8(view.filter[:min(len(view.filter), ui.MaxFilterBytes)], "")
 	query := store.SymbolQuery{Filter: view.filter, Limit: filesPage}
 	if id, err := strconv.ParseInt(c.QueryParam("after"), 10, 64); err == nil && id > 0 {
 		query.After = id

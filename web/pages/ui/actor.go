@@ -55,8 +55,8 @@ func cleanActor(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(name, ""))
-	if runes := []rune(name); len(runes) > leaks.MaxActor {
-		name = string(runes[:leaks.MaxActor])
+	if runes := []rune(name); len(runes) > leaks.MaxActorChars {
+		name = string(runes[:leaks.MaxActorChars])
 	}
 	return strings.TrimSpace(name)
 }

@@ -15,8 +15,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// MaxFilter is how long a text to look for may be, in bytes.
-const MaxFilter = 200
+// MaxFilterBytes is how long a text to look for may be, in bytes.
+const MaxFilterBytes = 200
 
 // NameInPath is a name in the address; what no name can be names nothing.
 func NameInPath(c echo.Context, param string) (string, error) {
@@ -36,8 +36,8 @@ func RunInPath(c echo.Context) (int64, error) {
 	return id, nil
 }
 
-// MaxForm is how long a form without files may be, in bytes.
-const MaxForm = 64 << 10
+// MaxFormBytes is how long a form without files may be, in bytes.
+const MaxFormBytes = 64 << 10
 
 // ParseForm reads a form without files, of at most so many bytes.
 func ParseForm(c echo.Context, most int) error {
@@ -49,7 +49,7 @@ func ParseForm(c echo.Context, most int) error {
 	case errors.As(err, &tooLarge):
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the form has at most %d bytes", most)
 	case err != nil:
-		return BrokenForm(err)
+		return FormError(err)
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func ReadForm(form *multipart.Reader, fields map[string]*string,
 			return nil
 		}
 		if err != nil {
-			return BrokenForm(err)
+			return FormError(err)
 		}
 		name := part.FormName()
 		if value := fields[name]; value != nil {
 			text, err := io.ReadAll(io.LimitReader(part, maxField))
 			if err != nil {
-				return BrokenForm(err)
+				return FormError(err)
 			}
 			*value = Printable(string(text))
 			continue
@@ -116,8 +116,8 @@ func DiscardForm(c echo.Context) {
 	_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrained)
 }
 
-// BrokenForm says why the reading of a form ended.
-func BrokenForm(err error) error {
+// FormError says why the reading of a form ended.
+func FormError(err error) error {
 	var known *problem.Problem
 	if errors.As(err, &known) {
 		return known

@@ -82,9 +82,9 @@ func ClassChip(class string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 string
-		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Class(class).Words())
+		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Class(class).Text())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/glyph.templ`, Line: 21, Col: 171}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/glyph.templ`, Line: 21, Col: 170}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {

@@ -17,10 +17,10 @@ func KindTable(list []analysis.KindResult, certain bool) templ.Component {
 		NumCol("Growth"))
 	for i, w := range list {
 		held, ended := w.HeldBeforeExit()
-		size, grew := HeldCell(held.Bytes, held.Count), BytesGrowthText(GrowthOf(w.Amounts))
+		size, grew := HeldCell(held.Bytes, held.Count), BytesGrowthText(GrowthBytes(w.Amounts))
 		if ended {
 			size = NumCell(quantity.Bytes(held.Bytes) + " before exit").Titled(size.title + " before exit")
-			grew = BytesGrowthText(new(w.BeforeExit().Bytes))
+			grew = BytesGrowthText(new(w.GrowthBeforeExit().Bytes))
 		}
 		t.Row(TextCell("", w.Kind), PartCell("", ClassChip(string(w.Verdict))),
 			PartCell("", ScoreCell(w.Score, i == 0 && certain)), size, GrowthCell(grew.Of(w.Verdict)))

@@ -26,9 +26,9 @@ type layeredFrame struct {
 // of.
 func LayeredStackOf(project string, stack []*analysis.Frame, signature []string) *LayeredStack {
 	s := &LayeredStack{project: project}
-	blamed := analysis.BlameFrame(stack)
+	blamed := analysis.BlamedFrameIndex(stack)
 	for i, f := range stack {
-		name := ruleModule(f) + "!" + blame.Normalize(f.Function)
+		name := ruleModule(f) + "!" + blame.NormalizeFunction(f.Function)
 		s.frames = append(s.frames, layeredFrame{Frame: f, blame: i == blamed, used: f.Function != "" &&
 			slices.Contains(signature, name), instead: blameInstead(stack, blamed, i)})
 	}
@@ -47,7 +47,7 @@ func blameInstead(stack []*analysis.Frame, blamed, i int) string {
 	}
 	var lines []string
 	add := func(f *analysis.Frame, action string) {
-		line := "module:" + quoted(ruleModule(f)) + " function:" + quoted(blame.Normalize(f.Function)) + " -> " + action
+		line := "module:" + quoted(ruleModule(f)) + " function:" + quoted(blame.NormalizeFunction(f.Function)) + " -> " + action
 		if f.Function != "" && !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -65,7 +65,7 @@ func blameInstead(stack []*analysis.Frame, blamed, i int) string {
 
 // OwnerRule is a rule that names the owner of a frame, to be filled in.
 func OwnerRule(b *analysis.Blame) string {
-	return "module:" + quoted(blame.NormalizeModule(b.Module)) + " function:" + quoted(blame.Normalize(b.Function)) +
+	return "module:" + quoted(blame.NormalizeModule(b.Module)) + " function:" + quoted(blame.NormalizeFunction(b.Function)) +
 		" -> owner=NAME"
 }
 

@@ -26,7 +26,7 @@ func TestRateIntervals(t *testing.T) {
 		if got := rateOf(&test.of).Exact; got != test.rate {
 			t.Errorf("%q, want %q", got, test.rate)
 		}
-		total := leaks.Total{Unit: "hour", Bytes: test.of.Bytes, Low: test.of.BytesLow, High: test.of.BytesHigh,
+		total := leaks.TotalGrowth{Unit: "hour", Bytes: test.of.Bytes, Low: test.of.BytesLow, High: test.of.BytesHigh,
 			Unbounded: test.of.Unbounded, Signatures: 1}
 		if got := growthText(&total); got != test.total {
 			t.Errorf("%q, want %q", got, test.total)

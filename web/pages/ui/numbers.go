@@ -55,8 +55,8 @@ func SignedGrowthText(n int64, text, exact string) GrowthText {
 	return GrowthText{"flat", "= " + text, exact}
 }
 
-// GrowthOf is a growth in bytes, nil where there is nothing to compare with.
-func GrowthOf(a analysis.Amounts) *int64 {
+// GrowthBytes is a growth in bytes, nil where there is nothing to compare with.
+func GrowthBytes(a analysis.Amounts) *int64 {
 	if a.Growth == nil {
 		return nil
 	}

@@ -18,16 +18,16 @@ type Source struct {
 
 // URL is where a frame's line can be read; "" where nobody says.
 func (s Source) URL(f *analysis.Frame) templ.SafeURL {
-	return templ.SafeURL(s.Links.URL(f.File, f.Line, s.Build, s.Branch)) // the domain lets no other scheme than http through
+	return templ.SafeURL(s.Links.FileURL(f.File, f.Line, s.Build, s.Branch)) // the domain lets no other scheme than http through
 }
 
 // CommitsBetween is the address that shows the changes between two builds; "" where uploads do not name their commits,
 // or the project does not say where commits can be read.
 func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLinks, project, base,
 	head string) (templ.SafeURL, error) {
-	if links.Commits() == "" || base == "" || head == "" {
+	if links.CommitTemplate() == "" || base == "" || head == "" {
 		return "", nil
 	}
 	commits, err := from.ListCommits(ctx, project, base, head)
-	return templ.SafeURL(links.Between(commits[base], commits[head])), err
+	return templ.SafeURL(links.CompareURL(commits[base], commits[head])), err
 }

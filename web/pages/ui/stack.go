@@ -25,7 +25,7 @@ type stackRun struct {
 
 // PartsOfStack cuts a stack, innermost frame first, into its parts.
 func PartsOfStack(stack []*analysis.Frame) StackParts {
-	blamed := max(0, analysis.BlameFrame(stack))
+	blamed := max(0, analysis.BlamedFrameIndex(stack))
 	end := len(stack)
 	for end > blamed+1 && stack[end-1].Layer == analysis.LayerBase {
 		end--

@@ -58,8 +58,8 @@ func (t *Table) Tall() *Table {
 	return t
 }
 
-// In puts the table into a box of a class; "" is for no box.
-func (t *Table) In(class string) *Table {
+// InBox puts the table into a box of a class; "" is for no box.
+func (t *Table) InBox(class string) *Table {
 	t.box = class
 	return t
 }

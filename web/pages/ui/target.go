@@ -65,8 +65,9 @@ func (t Target) query() url.Values {
 	return q
 }
 
-// Push is the command that uploads all files of a run with the program. What is not typed yet stands in capitals.
-func (t Target) Push(c echo.Context) string {
+// PushCommand is the command that uploads all files of a run with the program. What is not typed yet stands in
+// capitals.
+func (t Target) PushCommand(c echo.Context) string {
 	words := []string{"heapdrift push --url", ServerURL(c), "--project", shellWord(cmp.Or(t.Project, "PROJECT")), "--build",
 		shellWord(cmp.Or(t.Build, "BUILD"))}
 	if t.Scenario != "" {
@@ -93,9 +94,9 @@ func isPlain(r rune) bool {
 	return strings.ContainsRune("-_./", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// Curl is the command that uploads a file without a browser, with a header where the server asks for one. What is not
-// typed yet stands in capitals.
-func (t Target) Curl(c echo.Context) string {
+// CurlCommand is the command that uploads a file without a browser, with a header where the server asks for one. What
+// is not typed yet stands in capitals.
+func (t Target) CurlCommand(c echo.Context) string {
 	server, header := ServerURL(c), ""
 	if !accounts.ActorFrom(c.Request().Context()).Open {
 		header = `-H "Authorization: Bearer $HEAPDRIFT_TOKEN" `

@@ -22,7 +22,7 @@ func TestPush(t *testing.T) {
 		{Target{Project: `a"; rm -rf / #`, Build: "$(id)%PATH%`x`!"}, `"a_; rm -rf / #" --build "_(id)_PATH__x__" "snap*.log"`},
 		{Target{Project: "Größe", Build: "1\n2"}, `"Größe" --build "1_2" "snap*.log"`},
 	} {
-		if got := tt.target.Push(c); got != start+tt.want {
+		if got := tt.target.PushCommand(c); got != start+tt.want {
 			t.Errorf("%s\nwant\n%s%s", got, start, tt.want)
 		}
 	}

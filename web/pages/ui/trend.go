@@ -158,7 +158,7 @@ func TrendOf(q TrendQuery) *Trend {
 	}
 	lowest, highest := math.Inf(1), 0.0
 	for i := range c.Cells {
-		if total := c.Cells[i].In(t.Unit); total != nil && total.Bytes > 0 {
+		if total := c.Cells[i].TotalIn(t.Unit); total != nil && total.Bytes > 0 {
 			lowest, highest = min(lowest, total.Bytes), max(highest, total.Bytes)
 		}
 	}
@@ -208,7 +208,7 @@ func unitsOf(c *store.Coverage) []string {
 func (t *Trend) scenarios(c *store.Coverage) []string {
 	most := map[string]float64{}
 	for i := range c.Cells {
-		if total := c.Cells[i].In(t.Unit); total != nil {
+		if total := c.Cells[i].TotalIn(t.Unit); total != nil {
 			most[c.Cells[i].Scenario] = max(most[c.Cells[i].Scenario], total.Bytes)
 		}
 	}
@@ -234,7 +234,7 @@ func (t *Trend) line(c *store.Coverage, scenario, class string, on scale) trendL
 		if cell == nil {
 			continue
 		}
-		total := cell.In(t.Unit)
+		total := cell.TotalIn(t.Unit)
 		p := trendPoint{x: t.x(c, i), url: RunURL(cell.Run), class: "is-" + string(cell.Status)}
 		switch {
 		case total != nil:
@@ -268,7 +268,7 @@ func inThousand(at int, c *store.Coverage) string {
 	return point((float64(at) + 0.5) / float64(len(c.Builds)) * 1000)
 }
 
-func bytesOf(t *leaks.Total) float64 {
+func bytesOf(t *leaks.TotalGrowth) float64 {
 	if t == nil {
 		return 0
 	}
@@ -276,7 +276,7 @@ func bytesOf(t *leaks.Total) float64 {
 }
 
 // growthText is a total in words.
-func growthText(t *leaks.Total) string {
+func growthText(t *leaks.TotalGrowth) string {
 	text, of := quantity.Bytes(int64(math.Round(t.Bytes)))+" per "+t.Unit, quantity.Plural(t.Signatures, "signature")
 	if t.Unbounded {
 		return text + ", of " + of + "; " + withoutInterval
@@ -326,7 +326,7 @@ func (t *Trend) sentence(scenarios []string) string {
 	for _, name := range scenarios {
 		if cell := t.Coverage.Newest(name); cell != nil {
 			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build,
-				quantity.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
+				quantity.Bytes(int64(math.Round(bytesOf(cell.TotalIn(t.Unit))))), t.Unit)
 		}
 	}
 	return text

@@ -30,8 +30,8 @@ func TestScale(t *testing.T) {
 
 // A build that was not run is not shown as clean, and a build without a rate of growth has no point.
 func TestTrendOf(t *testing.T) {
-	grows := func(bytes float64) []leaks.Total {
-		return []leaks.Total{{Unit: "hour", Bytes: bytes, Low: bytes / 2, High: bytes * 2, Signatures: 1}}
+	grows := func(bytes float64) []leaks.TotalGrowth {
+		return []leaks.TotalGrowth{{Unit: "hour", Bytes: bytes, Low: bytes / 2, High: bytes * 2, Signatures: 1}}
 	}
 	s := TrendQuery{Coverage: &store.Coverage{
 		Builds: []store.BuildRef{{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}, Scenarios: []string{"a", "b", "c"},
@@ -42,10 +42,10 @@ func TestTrendOf(t *testing.T) {
 			{Build: "3", Scenario: "a", Run: 4, Status: analysis.StatusInconclusive},
 			{Build: "4", Scenario: "b", Run: 5, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
 			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak,
-				Totals: []leaks.Total{{Unit: "document", Bytes: 5}}},
+				Totals: []leaks.TotalGrowth{{Unit: "document", Bytes: 5}}},
 		},
 	}}
-	limit := leaks.Policies{Default: leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBytes,
+	limit := leaks.Policies{Default: leaks.Policy{Budgets: []leaks.Budget{{Scope: leaks.BudgetTotal, Measure: leaks.MeasureBytes,
 		Per: "hour", Limit: 65536}}}}
 	s.Policies = &limit
 	tr := TrendOf(s)

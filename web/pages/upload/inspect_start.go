@@ -33,7 +33,7 @@ func (p *pages) inspectStart(c echo.Context) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
 			"the first %d bytes of the file are enough", intake.HeadBytes)
 	case err != nil:
-		return ui.BrokenForm(err)
+		return ui.FormError(err)
 	}
 	seen, err := intake.InspectStart(c.QueryParam("name"), head)
 	if err != nil {

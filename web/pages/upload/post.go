@@ -61,7 +61,7 @@ func (p *pages) accept(c echo.Context, part *multipart.Part, view *uploadView) e
 	file := outcome{name: part.FileName()}
 	evidence, err := p.intake.Accept(c.Request().Context(), to, part.FileName(), part)
 	if err != nil {
-		told := problem.Of(err)
+		told := problem.FromError(err)
 		if told.Status >= http.StatusInternalServerError {
 			return fmt.Errorf("upload: take %s: %w", part.FileName(), err)
 		}

@@ -46,7 +46,8 @@ type outcome struct {
 }
 
 func uploadViewOf(c echo.Context, t ui.Target) uploadView {
-	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c), push: t.Push(c),
+	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c),
+		curl: t.CurlCommand(c), push: t.PushCommand(c),
 		wrong: map[string]string{}}
 	v.Tab, v.Scripts = "upload", append(slices.Clip(ui.QueueScripts), "upload-target.js", "upload-before.js", "upload.js")
 	v.Upload = t

@@ -12,9 +12,9 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// Mark begins a comment that a job finds again, to change it instead of adding another: one for each project and
+// CommentMark begins a comment that a job finds again, to change it instead of adding another: one for each project and
 // scenario.
-func (o *Outcome) Mark() string {
+func (o *Outcome) CommentMark() string {
 	safe := func(s string) string { return strings.NewReplacer("--", "- -", ">", " ", "\n", " ").Replace(s) }
 	return "<!-- heapdrift " + safe(o.Project) + " " + safe(o.Scenario) + " -->"
 }
@@ -29,7 +29,7 @@ var gateMarks = map[string]string{GatePassed: "✅ passed", GateFailed: "❌ fai
 // Markdown writes a comment or a summary.
 func Markdown(w io.Writer, o *Outcome) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\n### heapdrift: %s %s\n\n", o.Mark(), mdText(strings.TrimSpace(o.Project+" "+o.Scenario)),
+	fmt.Fprintf(b, "%s\n### heapdrift: %s %s\n\n", o.CommentMark(), mdText(strings.TrimSpace(o.Project+" "+o.Scenario)),
 		cmp.Or(gateMarks[o.Gate], mdText(o.Gate)))
 	fmt.Fprintf(b, "%s\n\n", mdText(o.Sentence))
 	var facts []string
@@ -83,7 +83,7 @@ func writeLeaks(b *bufio.Writer, o *Outcome) {
 			shown = append(shown, l)
 		}
 	}
-	rows := Rows(shown)
+	rows := GroupByCause(shown)
 	for i, row := range rows[:min(len(rows), maxShown)] {
 		if i == 0 {
 			fmt.Fprint(b, "| | Leak | Class | Growth | Since | Owner |\n| --- | --- | --- | ---: | --- | --- |\n")

@@ -94,8 +94,9 @@ type Leak struct {
 	Ratio string `json:"ratio,omitempty"`
 }
 
-// Rows are the leaks that count as one: those of one cause that the gate takes alike, in the order of the first.
-func Rows(list []*Leak) [][]*Leak {
+// GroupByCause are the leaks that count as one: those of one cause that the gate takes alike, in the order of the
+// first.
+func GroupByCause(list []*Leak) [][]*Leak {
 	type key struct {
 		cause, change   string
 		fails, doubtful bool
@@ -120,7 +121,7 @@ func (o *Outcome) rows() [][]*Leak {
 	for i := range o.Leaks {
 		list[i] = &o.Leaks[i]
 	}
-	return Rows(list)
+	return GroupByCause(list)
 }
 
 // stacks counts the leaks of a row.

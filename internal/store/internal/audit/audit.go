@@ -12,14 +12,16 @@ import (
 	"heapdrift/internal/accounts"
 )
 
-// Signature records who changed what about a signature; actor is "" for what followed from runs.
-func Signature(ctx context.Context, tx pgx.Tx, signature int64, actor, action string, before, after any) error {
+// RecordSignatureChange records who changed what about a signature; actor is "" for what followed from runs.
+func RecordSignatureChange(
+	ctx context.Context, tx pgx.Tx, signature int64, actor, action string, before, after any,
+) error {
 	return insert(ctx, tx, `insert into signature_audit (signature_id, actor, verified, action, before, after)`, signature,
 		actor, action, before, after)
 }
 
-// Project records what became of a project; actor is "" where the server did it.
-func Project(ctx context.Context, tx pgx.Tx, project int64, actor, action string, before, after any) error {
+// RecordProjectChange records what became of a project; actor is "" where the server did it.
+func RecordProjectChange(ctx context.Context, tx pgx.Tx, project int64, actor, action string, before, after any) error {
 	return insert(ctx, tx, `insert into project_audit (project_id, actor, verified, action, before, after)`, project,
 		actor, action, before, after)
 }
@@ -34,8 +36,8 @@ func insert(ctx context.Context, tx pgx.Tx, into string, of int64, actor, action
 	return err
 }
 
-// Server records what became of accounts, or of a project that is gone.
-func Server(ctx context.Context, tx pgx.Tx, actor, action string, before, after any) error {
+// RecordServerChange records what became of accounts, or of a project that is gone.
+func RecordServerChange(ctx context.Context, tx pgx.Tx, actor, action string, before, after any) error {
 	old, now, err := texts(before, after)
 	if err != nil {
 		return err

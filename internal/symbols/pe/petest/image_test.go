@@ -67,7 +67,7 @@ func TestOfProgram(t *testing.T) {
 				}
 			}
 			for _, part := range m.Separated {
-				begin, _, ok, err := f.Function(p.RVA(part.Address))
+				begin, _, ok, err := f.FunctionBounds(p.RVA(part.Address))
 				want := p.RVA(part.Address) // ARM64 does not chain
 				if machine == petest.X64 {
 					want = p.RVA(part.Parent)
@@ -84,7 +84,7 @@ func TestOfProgram(t *testing.T) {
 func checkFunction(t *testing.T, f *pe.File, p *pdbtest.Program, fn *pdbtest.Function) {
 	t.Helper()
 	rva := p.RVA(fn.Address)
-	begin, end, ok, err := f.Function(rva)
+	begin, end, ok, err := f.FunctionBounds(rva)
 	if err != nil || ok == (f.Info().Machine == petest.X86) || ok && (begin != rva || end != rva+fn.Length) {
 		t.Errorf("%s, machine %#x: from %#x to %#x, %v, %v", fn.Name, f.Info().Machine, begin, end, ok, err)
 	}
