@@ -79,7 +79,7 @@ func table(formats evidence.Formats) string {
 // enum is the schema of the kinds, in YAML, with the indentation of components.schemas.
 func enum(formats evidence.Formats) string {
 	var b strings.Builder
-	b.WriteString("    EvidenceKind:\n      type: string\n      description: the format of the file, or of the files in it\n      enum:\n")
+	b.WriteString("    EvidenceKind:\n      type: string\n      description: Format of the file, or of the files in it.\n      enum:\n")
 	for _, f := range formats {
 		fmt.Fprintf(&b, "        - %s # %s\n", f.Kind, f.Name)
 	}
