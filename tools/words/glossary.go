@@ -38,7 +38,7 @@ var glossary = []word{
 
 	// Turns of phrase that need two readings.
 	never(`that of|those of|of which|of whom|those that|those which`, `the noun`),
-	never(`what (?:is|was|are|were)`, `the noun`),
+	never(`what (?:is|was|are|were|becomes?|became)`, `the noun`),
 	never(`as \w+ as (?:a|an|the|its|their|it|time)`, `the measured value, or "in step with"`),
 	never(`(?:by|of) itself|nothing of (?:it|them)`, `the subject: "in this run", "gone in build 12"`),
 	never(`nobody('s)?|somebody('s)?`, `who: "no team member", "another user", "without a name"`),

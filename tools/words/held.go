@@ -40,6 +40,7 @@ var heldFiles = []string{
 	"internal/leaks/*.go",
 	"internal/symbols/*.go",
 	"web/api/*.go",
+	"web/api/openapi.yaml",
 	"web/pages/account/*.go",
 	"web/pages/account/*.templ",
 	"web/pages/leaks/*.go",
@@ -95,6 +96,7 @@ var readers = map[string]func(name string, content []byte) ([]text, error){
 	".templ": readTempl,
 	".go":    readGo,
 	".md":    readMarkdown,
+	".yaml":  readOpenAPI,
 }
 
 func read(files filesystem, name string) ([]text, error) {

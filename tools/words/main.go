@@ -1,5 +1,5 @@
-// Command words checks the English of what users read: pages, messages of the command line, problems of the API and
-// documents. "make lint" runs it at the root of the repository:
+// Command words checks the English of what users read: pages, messages of the command line, problems and description of
+// the API, and documents. "make lint" runs it at the root of the repository:
 //
 //	go run ./tools/words
 //

@@ -11,12 +11,14 @@ import (
 type role int
 
 const (
-	prose   role = iota
-	heading      // h1 to h6, a heading of Markdown
-	button       // a button, a submit input, a link or summary that looks like one
+	prose       role = iota
+	heading          // h1 to h6, a heading of Markdown
+	button           // a button, a submit input, a link or summary that looks like one
+	summary          // the title of an endpoint in the API's description
+	description      // what the API's description says of a field, an answer or an endpoint
 )
 
-func (r role) mark() string { return [...]string{"", "# ", "[] "}[r] }
+func (r role) mark() string { return [...]string{"", "# ", "[] ", "> ", ""}[r] }
 
 // A text is a run of words that users read as one: a paragraph, a label, a message. What a program puts in is "…".
 type text struct {
@@ -34,6 +36,8 @@ const (
 	ruleSentence rule = "sentence"
 	ruleHeading  rule = "heading"
 	ruleButton   rule = "button"
+	ruleSummary  rule = "summary"
+	ruleFragment rule = "fragment"
 )
 
 // A fault is one breach of a rule in a text.
@@ -62,6 +66,14 @@ func (t text) faults() []fault {
 	case button:
 		if bareLabel(words) {
 			list = append(list, fault{ruleButton, words, "name the object: \"Export view\""})
+		}
+	case summary:
+		if why := notImperative(words); why != "" {
+			list = append(list, fault{ruleSummary, firstWords(words), why})
+		}
+	case description:
+		if why := incomplete(words); why != "" {
+			list = append(list, fault{ruleFragment, firstWords(words), why})
 		}
 	}
 	return list

@@ -67,6 +67,20 @@ func TestRules(t *testing.T) {
 		{ruleButton, button, "Assign", "Merge"},
 		{ruleButton, button, "Its 1 site", "1 site"},
 		{ruleButton, button, "Remove", "Cancel"},
+
+		{ruleSummary, summary, "How far an upload is", "Get the number of bytes that the server has received"},
+		{ruleSummary, summary, "The report of the last analysis", "Get the report of the last analysis"},
+		{ruleSummary, summary, "Delete", "Delete a run with its evidence"},
+		{ruleSummary, summary, "List the members of a project.", "List the members of a project"},
+		{ruleWord, summary, "Make somebody a member of a project", "Add a member to a project"},
+
+		{ruleFragment, description, "of the upload.", "ID of the upload."},
+		{ruleFragment, description, "That allocated.", "ID of the thread that allocated."},
+		{ruleFragment, description, "Whether it leaks.", "True if the site leaks."},
+		{ruleFragment, description, "bytes of the whole file.", "Size of the whole file, in bytes."},
+		{ruleFragment, description, "Size of the whole file, in bytes", "1 sends the report as a file."},
+		{ruleFragment, description, "", "tus versions that the server supports."},
+		{ruleWord, description, "What became of them.", "… selects these sites:"},
 	}
 	for _, c := range cases {
 		if !breaks(text{role: c.role, words: c.before}, c.rule) {
@@ -138,6 +152,13 @@ templ part(v view) {
 			"5: first line\n5: second line\n10: a help text\n16: cannot … it: %w\n16: go ahead\n"},
 		"names.go": {"package p\n\nvar names = `malloc realloc* std::* *::xmalloc\n  HeapAlloc Rtlp*\n`\n\nvar note = \"heaps' own commits*\"\n",
 			"3: HeapAlloc Rtlp*\n7: heaps' own commits*\n"},
+		"api.yaml": {"info: {title: not read, description: 'One sentence. Another.'}\nget:\n  summary: Get a `code word` now\n" +
+			"  description: |\n    The first paragraph,\n    of two lines.\n\n    - An item.\n  operationId: not read\n" +
+			"  schema: &s\n    enum: [not, read] # not read\n    example: not read\n    properties:\n" +
+			"      description: {type: string, description: Text of the comment., pattern: 'not read'}\n" +
+			"  other: *s\n  folded:\n    description: >-\n      The same text\n      goes on.\n",
+			"1: One sentence. Another.\n3: > Get a … now\n5: The first paragraph, of two lines.\n8: An item.\n" +
+				"14: Text of the comment.\n18: The same text goes on.\n"},
 		"doc.md": {"# A heading\n\nOne sentence\nover two lines, `code and` [a link](to/some where).\n\n    a block of code\n\n" +
 			"1. An item\n   of two lines\n\n        code of the item\n\n| one cell | another |\n| --- | --- |\n\n```\nfenced code\n```\n",
 			"1: # A heading\n3: One sentence over two lines, … a link.\n8: An item of two lines\n13: one cell\n13: another\n"},
@@ -188,10 +209,10 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
-// A pattern that no file has, and a file that no reader knows, are errors: the table of files stays true.
+// A pattern that no file has, and a file that no reader knows or can read, are errors: the table of files stays true.
 func TestMatch(t *testing.T) {
-	files := fstest.MapFS{"a.md": {}, "a_test.go": {}, "a.txt": {}}
-	for pattern, fails := range map[string]bool{"*.md": false, "*.go": false, "*.templ": true, "*.txt": true} {
+	files := fstest.MapFS{"a.md": {}, "a_test.go": {}, "a.txt": {}, "a.yaml": {Data: []byte("a: [")}}
+	for pattern, fails := range map[string]bool{"*.md": false, "*.go": false, "*.templ": true, "*.txt": true, "*.yaml": true} {
 		if _, err := check(files, []string{pattern}, nil); (err != nil) != fails {
 			t.Errorf("%s: %v", pattern, err)
 		}
