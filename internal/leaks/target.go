@@ -25,8 +25,7 @@ type UploadTarget struct {
 	// declared.
 	Work     *float64 `json:"work,omitempty"`
 	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
-	// Urgent says that somebody waits for the report in a browser: such evidence is read before evidence that programs
-	// send.
+	// Urgent says that a person waits for the report in a browser: such evidence gets every other turn of the queue.
 	Urgent bool `json:"urgent,omitempty"`
 }
 

@@ -138,18 +138,17 @@ func TestNextOfAHeavyRun(t *testing.T) {
 	}
 }
 
-// What somebody waits for at a browser goes before the rest of another run, and so does a run without a report.
-func TestNextYieldsToHigherRanks(t *testing.T) {
-	for what, test := range map[string]struct {
-		change, want string
-	}{
-		"nothing waits":                {`delete from jobs where run_id = $1`, store.JobSymbolise},
-		"a run of the same rank waits": {`select $1::bigint`, store.JobSymbolise},
-		"somebody waits at a browser":  {`update evidence set urgent = true where run_id = $1`, ""},
-		"for something large": {`update evidence set urgent = true, bytes = 1 << 30 where run_id = $1`,
-			store.JobSymbolise},
-		"a run that has a report waits":    {`update runs set report_key = 'x' where id = $1`, store.JobSymbolise},
-		"only the run itself has a report": {`update runs set report_key = 'x' where id <> $1`, ""},
+// A run is one turn from its first file to its report: it continues whatever else waits, and the turn counts for its
+// project.
+func TestNextContinuesWhateverWaits(t *testing.T) {
+	for what, change := range map[string]string{
+		"nothing":                        `delete from jobs where run_id = $1`,
+		"another run":                    `select $1::bigint`,
+		"a person at a browser":          `update evidence set urgent = true where run_id = $1`,
+		"a person, for something large":  `update evidence set urgent = true, bytes = 1 << 30 where run_id = $1`,
+		"a run without a report":         `update runs set report_key = 'x' where id <> $1`,
+		"another run that has a report":  `update runs set report_key = 'x' where id = $1`,
+		"a run that has waited for days": `update jobs set run_at = now() - interval '9 days' where run_id = $1`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newNextLab(t)
@@ -158,9 +157,15 @@ func TestNextYieldsToHigherRanks(t *testing.T) {
 				leaks.UploadTarget{Project: "other", Build: "1", Scenario: "s", Run: "waits"},
 				store.Evidence{Name: "a.txt", SHA256: "waits", Bytes: 1, Kind: "umdh"}))
 			l.read(e)
-			l.sql(test.change, waits.RunID)
-			if next := l.next(e, false); next != test.want {
-				t.Errorf("goes on with %q, want %q", next, test.want)
+			l.sql(change, waits.RunID)
+			if next := l.next(e, false); next != store.JobSymbolise {
+				t.Errorf("goes on with %q", next)
+			}
+			var turns int
+			if err := l.conn.QueryRow(t.Context(), `
+				select count(*) from queue_turns t join builds b using (project_id) join runs r on r.build_id = b.id
+				where r.id = $1 and t.sent_at > now() - interval '1 minute'`, e.RunID).Scan(&turns); err != nil || turns != 1 {
+				t.Errorf("%d turns of the project are kept: %v", turns, err)
 			}
 		})
 	}

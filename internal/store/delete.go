@@ -114,6 +114,9 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 		if _, err := tx.Exec(ctx, `delete from projects where id = $1`, id); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `delete from queue_turns where project_id = $1`, id); err != nil {
+			return err
+		}
 		return audit.RecordServerChange(ctx, tx, by, "delete",
 			map[string]any{"project": project, "runs": len(runs)}, map[string]any{})
 	})

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,74 +45,6 @@ const again = `case when kind <> 'read' and exists (select from jobs other where
 	then 'done' else 'queued' end`
 
 const jobColumns = `id, kind, run_id, evidence_id, state, attempt, percent, stage, error_code, error`
-
-// A DueJob is a job to hand to the broker; its attempt number keeps an orphan of an earlier attempt from blocking it.
-type DueJob struct {
-	ID      int64
-	Attempt int
-	Heavy   bool // it reads so much that others would wait for it
-}
-
-// heavyBytes is how much evidence makes a job heavy: a read's own, else that of its run.
-const heavyBytes = 256 << 20
-
-// DispatchLimit is how many light and heavy jobs may lie with the broker. Jobs that lie with the broker keep their
-// order, so the limit is small: a later job of higher priority overtakes only jobs that are not there yet.
-type DispatchLimit struct{ Light, Heavy int }
-
-// unbounded takes all due jobs that one query returns.
-var unbounded = DispatchLimit{500, 500}
-
-// DispatchAllJobs is DispatchJobs without a limit.
-func (s *Store) DispatchAllJobs(ctx context.Context, resend time.Duration) ([]DueJob, error) {
-	return s.DispatchJobs(ctx, resend, unbounded)
-}
-
-// rankedJobs are the jobs that are due, with their class and their rank: those of evidence that somebody has sent by
-// browser, then those of runs that have no report yet, then all others. $1 is the resend interval, $2 heavyBytes.
-const rankedJobs = `
-		with waiting as (
-			select j.id, j.run_id, e.bytes > $2 heavy, e.urgent and e.uploaded_at > now() - interval '1 hour' urgent
-			from jobs j join evidence e on e.id = j.evidence_id where j.state = 'queued' and j.run_at <= now()
-			union all
-			select j.id, j.run_id, coalesce(e.bytes, 0) > $2, coalesce(e.urgent, false)
-			from jobs j left join lateral (
-				select sum(bytes) bytes, bool_or(urgent and uploaded_at > now() - interval '1 hour') urgent from evidence where run_id = j.run_id) e on true
-			where j.state = 'queued' and j.run_at <= now() and j.evidence_id is null),
-		ranked as (
-			select w.id, w.heavy, j.attempt, j.run_at, b.project_id, coalesce(j.sent_at >= now() - $1::interval, false) sent,
-				case when w.urgent then 0 when r.report_key = '' then 1 else 2 end rank
-			from waiting w join jobs j on j.id = w.id join runs r on r.id = w.run_id join builds b on b.id = r.build_id)`
-
-// DispatchJobs marks jobs as handed over and returns them in the order in which they are to run: those of evidence that
-// somebody has sent by browser, then those of runs that have no report yet, then all others; among these the projects
-// take turns, and each project's are in the order of their age. A job that was handed over but not started within the
-// resend interval is handed over again: the broker may have lost it.
-func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most DispatchLimit) ([]DueJob, error) {
-	due, err := db.All[DueJob](ctx, db.Conns(s), rankedJobs+`,
-		room as (
-			select $3 - count(*) filter (where not heavy) light, $4 - count(*) filter (where heavy) heavy from ranked where sent),
-		turns as (
-			select *, row_number() over (partition by heavy, rank, project_id order by run_at, id) turn from ranked where not sent),
-		places as (
-			select *, row_number() over (partition by heavy order by rank, turn, run_at, id) place from turns),
-		chosen as (
-			select p.* from places p, room where p.place <= case when p.heavy then room.heavy else room.light end),
-		locked as ( -- in one order, and without those that somebody is just taking
-			select j.id from jobs j where j.id in (select id from chosen) and j.state = 'queued' and (j.sent_at is null or j.sent_at < now() - $1::interval)
-			order by j.id for update skip locked),
-		handed as (
-			update jobs set sent_at = now() from chosen c
-			where jobs.id = c.id and c.id in (select id from locked) returning jobs.id, jobs.attempt, c.heavy, c.rank, c.place)
-		select id, attempt, heavy from handed order by rank, place`, resend, int64(heavyBytes), most.Light, most.Heavy)
-	return due, db.Wrap("due jobs", err)
-}
-
-// ResetDispatch makes every queued job due again; for a broker that starts empty.
-func (s *Store) ResetDispatch(ctx context.Context) error {
-	_, err := db.Conns(s).Exec(ctx, `update jobs set sent_at = null where state = 'queued'`)
-	return db.Wrap("forget sent jobs", err)
-}
 
 // UpdateProgress tells pages how far a job is.
 func (s *Store) UpdateProgress(ctx context.Context, l Lease, percent int, stage string) error {

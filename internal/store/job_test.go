@@ -66,18 +66,6 @@ func TestHeavy(t *testing.T) {
 	}
 }
 
-// Turns are taken among jobs of one rank: what a project has without a report does not set its reports back.
-func TestTurnsWithinARank(t *testing.T) {
-	l := newLab(t)
-	l.queued("a", "a1", 1, 9*time.Minute)
-	l.queued("a", "old1", 1, 8*time.Minute)
-	l.queued("b", "old2", 1, 7*time.Minute)
-	l.sql(`update runs set report_key = 'x' where name like 'old_'`)
-	if got, want := l.handed(9, 0), "a1 old1 old2"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // A job is due at its time, and again where it was handed over so long ago that the broker may have lost it.
 func TestJobsAreHandedOverAgain(t *testing.T) {
 	l := newLab(t)

@@ -36,24 +36,28 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 }
 
 // ClaimNext takes the job that the end of another has queued for its run, so that the worker continues without the
-// broker. It does so where all evidence of the run has been read and nothing that waits has a higher rank. Only a
-// worker's slot for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits, the
-// broker gets it.
+// broker: a run is read, symbolised and analysed in one turn. It does so where all evidence of the run has been read.
+// Only a worker's slot for heavy jobs takes a heavy one. ErrNotFound says that the worker is done: if such a job waits,
+// the broker gets it.
 func (s *Store) ClaimNext(ctx context.Context, ended Lease, heavySlot bool, lease time.Duration) (Lease, error) {
 	next := jobs.KindOf(ended.Kind).Next
 	if next == "" {
 		return Lease{}, ErrNotFound
 	}
 	token := rand.Int64()
-	job, err := db.One[Job](ctx, db.Conns(s), rankedJobs+`,
+	job, err := db.One[Job](ctx, db.Conns(s), dueJobs+`,
 		next as (
-			select r.id from ranked r join jobs j on j.id = r.id
-			where j.run_id = $3 and j.kind = $4 and (not r.heavy or $5)
-				and not exists (select from jobs read where read.run_id = $3 and read.kind = 'read' and read.state in ('queued', 'running'))
-				and not exists (select from ranked other where other.heavy = r.heavy and other.rank < r.rank))
-		update jobs set state = 'running', attempt = attempt + 1, lease_token = $6, tokens = tokens || $6::bigint,
-			lease_until = now() + $7::interval, percent = 0, stage = ''
-		where id in (select id from next) and state = 'queued' and (select max(version_id) from goose_db_version) <= $8 returning `+jobColumns,
+			select * from due where run_id = $3 and kind = $4 and (not heavy or $5)
+				and not exists (select from jobs read where read.run_id = $3 and read.kind = 'read' and read.state in ('queued', 'running'))),
+		claimed as (
+			update jobs set state = 'running', attempt = attempt + 1, lease_token = $6, tokens = tokens || $6::bigint,
+				lease_until = now() + $7::interval, percent = 0, stage = '', sent_at = now()
+			where id in (select id from next) and state = 'queued' and (select max(version_id) from goose_db_version) <= $8 returning `+jobColumns+`),
+		turn as (
+			insert into queue_turns (heavy, urgent, project_id, sent_at)
+			select heavy, urgent, project_id, now() from next where exists (select from claimed)
+			`+onTurn+`)
+		select * from claimed`,
 		time.Duration(0), int64(heavyBytes), ended.RunID, next, heavySlot, token, lease, known)
 	return Lease{job, token}, db.Wrap("claim the next job", err)
 }

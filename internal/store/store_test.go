@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -244,67 +243,6 @@ func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
 	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "read" ||
 		e.Error != "" {
 		t.Errorf("%+v", e)
-	}
-}
-
-// Urgent jobs go first, then runs without a report. Projects take turns, and heavy jobs have a window of their own.
-func TestOrderOfJobs(t *testing.T) {
-	s, conn := open(t)
-	add := func(project, run string, urgent bool, bytes int64) {
-		t.Helper()
-		to := leaks.UploadTarget{Project: project, Build: "1", Scenario: "s", Run: run, Urgent: urgent}
-		if _, err := s.CreateEvidence(t.Context(), to,
-			store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range 50 {
-		add("a", fmt.Sprint("a", i), false, 1)
-	}
-	add("a", "old", false, 1)
-	if _, err := conn.Exec(t.Context(), `update runs set report_key = 'x' where name = 'old'`); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Exec(t.Context(),
-		`update jobs set run_at = now() - interval '1 hour' where run_id = (select id from runs where name = 'old')`); err != nil {
-		t.Fatal(err)
-	}
-	add("a", "large", false, 1<<30)
-	add("b", "b0", false, 1)
-	add("b", "b1", false, 1)
-	add("c", "waiting", true, 1)
-	names := func(due []store.DueJob) (names []string) {
-		t.Helper()
-		for _, d := range due {
-			var name string
-			if err := conn.QueryRow(t.Context(), `select r.name from jobs j join runs r on r.id = j.run_id where j.id = $1`,
-				d.ID).Scan(&name); err != nil {
-				t.Fatal(err)
-			}
-			if d.Heavy {
-				name += " (heavy)"
-			}
-			names = append(names, name)
-		}
-		return names
-	}
-	next := func(light, heavy int) string {
-		t.Helper()
-		return strings.Join(names(must[[]store.DueJob](t)(s.DispatchJobs(t.Context(), time.Hour,
-			store.DispatchLimit{Light: light, Heavy: heavy}))), ", ")
-	}
-	if got, want := next(5, 2), "waiting, large (heavy), a0, b0, a1, b1"; got != want {
-		t.Errorf("first %s, want %s", got, want)
-	}
-	if got := next(5, 2); got != "" {
-		t.Errorf("%s: nothing has been taken, so there is no room", got)
-	}
-	if got, want := next(7, 2), "a2, a3"; got != want {
-		t.Errorf("then %s, want %s", got, want)
-	}
-	rest := names(must[[]store.DueJob](t)(s.DispatchAllJobs(t.Context(), time.Hour)))
-	if len(rest) != 47 || rest[46] != "old" {
-		t.Errorf("%d jobs, the last is %s: what has a report waits", len(rest), rest[len(rest)-1])
 	}
 }
 

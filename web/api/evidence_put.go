@@ -38,7 +38,7 @@ func (a *API) evidencePut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	target.Urgent = byBrowser(r.Header)
+	target.Urgent = awaited(r)
 	if err := a.wholePut(r); err != nil {
 		return err
 	}

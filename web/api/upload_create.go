@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/uploadstore"
@@ -43,6 +44,7 @@ func (a *API) uploadCreate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	upload.Urgent = awaited(r)
 	if length == 0 {
 		return &evidence.Error{Code: evidence.CodeEmptyFile, File: upload.Name, Message: "the file is empty",
 			Do: "check that the tool that made it ran to its end"}
@@ -92,13 +94,16 @@ func announced(header http.Header) (pendingUpload, error) {
 		return upload, problem.Invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
 	}
 	upload.UploadTarget, err = leaks.UploadTargetOf(func(name string) string { return fields[name] })
-	upload.Urgent = byBrowser(header)
 	return upload, err
 }
 
-// byBrowser reports whether a page has sent a request: browsers say where a request comes from, and no page can change
-// that (Fetch Metadata, W3C). Evidence that a person waits for is read before evidence that programs send.
-func byBrowser(header http.Header) bool { return header.Get("Sec-Fetch-Site") != "" }
+// awaited reports whether a person waits for the report of what a request uploads: a page has sent it, and no token.
+// Browsers say where a request comes from, and no page can change that (Fetch Metadata, W3C); a program may write the
+// header too, so that it counts for nothing beside a token.
+func awaited(r *http.Request) bool {
+	actor := accounts.ActorFrom(r.Context())
+	return actor.Token == 0 && r.Header.Get("Sec-Fetch-Site") != ""
+}
 
 // parseMetadata reads an Upload-Metadata header: keys and base64 values, "filename ZHVtcC50eHQ=,project Yg==".
 func parseMetadata(raw string) (map[string]string, error) {
