@@ -15,6 +15,7 @@ type row struct {
 }
 
 // noteworthy is what a format for reading shows of the findings: those that leak or grow, and what may be taken for it.
+// left counts the sites of those that it leaves out.
 func noteworthy(r *analysis.Report, opt Options) (shown []row, left int) {
 	at := map[int]int{} // by number of a cause: its row, −1 where it is left out
 	for i := range r.Findings {
@@ -32,10 +33,11 @@ func noteworthy(r *analysis.Report, opt Options) (shown []row, left int) {
 			shown[k].findings = append(shown[k].findings, f)
 			continue
 		case listed:
+			left += f.Sites
 			continue
 		}
 		if k = len(shown); opt.Top > 0 && k == opt.Top {
-			left++
+			left += f.Sites
 			k = -1
 		} else {
 			shown = append(shown, row{cause, []*analysis.Finding{f}})
