@@ -51,9 +51,8 @@ type Options struct {
 	// Access is whether the server asks who somebody is; by account where nothing is said.
 	Access guard.Access
 	// Issuer is an OpenID Connect provider that people may log in by; nil for none.
-	Issuer *account.Issuer
-	// TrustProxy takes the client's address from X-Forwarded-For where the connection comes from a private address.
-	TrustProxy bool
+	Issuer  *account.Issuer
+	Proxies Proxies // whose word counts for a client's address
 	// UploadAge is when an unfinished upload that nobody touches is deleted; 24 h by default.
 	UploadAge time.Duration
 	// UploadIdle is how long an upload may stand still before its connection is given up; 30 s by default.
@@ -85,10 +84,7 @@ func New(opt Options) (*Server, error) {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
-	e.IPExtractor = echo.ExtractIPDirect()
-	if opt.TrustProxy {
-		e.IPExtractor = echo.ExtractIPFromXFFHeader()
-	}
+	e.IPExtractor = opt.Proxies.clientAddress
 	s.ready.checks = s.checks()
 	s.health(e)
 	s.hub = watch.New(opt.Store, s.log)

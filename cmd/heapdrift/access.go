@@ -34,7 +34,7 @@ func (c *config) access(r role, address net.Addr) guard.Access {
 	switch {
 	case c.Open == "1":
 		return guard.Everybody
-	case c.Open == "" && r.atHome && ok && at.IP.IsLoopback() && c.Hosts == "" && !c.TrustProxy:
+	case c.Open == "" && r.atHome && ok && at.IP.IsLoopback() && c.Hosts == "" && (c.TrustProxy == "" || c.TrustProxy == "0"):
 		return guard.UntilFirstAccount
 	}
 	return guard.ByAccount

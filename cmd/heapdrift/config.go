@@ -43,7 +43,7 @@ type config struct {
 	URL        string      `env:"HEAPDRIFT_URL" help:"server for push, leaks, builds and symbols add; if empty, symbols add uses the server on HEAPDRIFT_LISTEN"`
 	Project    string      `env:"HEAPDRIFT_PROJECT" help:"project for push, leaks and builds; if empty, push uses the CI system's"`
 	Token      string      `env:"HEAPDRIFT_TOKEN" help:"token for push, leaks, builds and symbols add"`
-	TrustProxy bool        `env:"HEAPDRIFT_TRUST_PROXY" help:"read client addresses from X-Forwarded-For of a proxy in a private network"`
+	TrustProxy string      `env:"HEAPDRIFT_TRUST_PROXY" help:"proxies in front of the server, whose X-Forwarded-For names the client: their networks, for example 10.0.0.0/30,fd00::1, or how many stand in a row. A count needs a server that only the proxies can reach"`
 	LogFormat  string      `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
 }
 

@@ -184,6 +184,10 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		p.log.Info("metrics and health", "address", listener.Addr().String())
 	}
 	if r.web {
+		proxies, err := web.ParseProxies(p.config.TrustProxy)
+		if err != nil {
+			return fmt.Errorf("environment: HEAPDRIFT_TRUST_PROXY: %w", err)
+		}
 		listener, err := net.Listen("tcp", p.config.Listen) //nolint:noctx // lives as long as the process
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
@@ -194,7 +198,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,
-			Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
+			Version: buildVersion(), Proxies: proxies, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
 			PingQueue: p.node.Ping, Answered: p.metrics.Request, Downloads: p.config.downloads(),
 		})

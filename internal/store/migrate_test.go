@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,18 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/migrations"
 )
+
+// An older program says that a newer one has migrated the database, and changes nothing.
+func TestMigrateNewerDatabase(t *testing.T) {
+	_, conn := open(t)
+	if _, err := conn.Exec(t.Context(), `insert into goose_db_version (version_id, is_applied) values ($1, true)`,
+		store.KnownSchema()+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Migrate(t.Context(), conn.Config().ConnString()); !errors.Is(err, store.ErrSchema) {
+		t.Errorf("%v, want %v", err, store.ErrSchema)
+	}
+}
 
 // The migration of symbols can be reverted with data in the database, and applied again; queued work stays queued.
 func TestSymbolsMigrationDownAndUp(t *testing.T) {

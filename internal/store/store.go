@@ -71,6 +71,9 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	defer s.Close()
+	if err := s.CheckSchema(ctx); err != nil { // goose leaves a newer schema as it is, without a word
+		return err
+	}
 	if err := s.UpdateBuildOrder(ctx); err != nil {
 		return err
 	}
