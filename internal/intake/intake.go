@@ -71,10 +71,19 @@ func (in *Intake) Accept(ctx context.Context, t leaks.UploadTarget, name string,
 	if err != nil {
 		return store.Evidence{}, err
 	}
+	metered, err := in.meter(ctx, body)
+	if err != nil {
+		return store.Evidence{}, err
+	}
+	e, err := in.accept(ctx, t, name, metered)
+	return e, errors.Join(err, metered.settle(err == nil))
+}
+
+// accept stores a file and records it.
+func (in *Intake) accept(ctx context.Context, t leaks.UploadTarget, name string, body io.Reader) (store.Evidence, error) {
 	if in.MaxBytes > 0 {
 		body = &limitedReader{r: body, left: in.MaxBytes}
 	}
-	body = in.meter(ctx, body)
 	// The file is inspected under a key of its own: a refused file must not touch a blob that others rely on.
 	key := blob.IncomingKey()
 	digest, err := blob.PutDigest(ctx, in.Blobs, key, body)
@@ -102,7 +111,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.UploadTarget, name string,
 		return store.Evidence{},
 			fmt.Errorf("intake: %s went with an older file of the same content; send it again: %w", name, err)
 	}
-	return e, in.sent(ctx, digest.Bytes)
+	return e, nil
 }
 
 func (in *Intake) inspect(ctx context.Context, key, name string) (evidence.Kind, error) {

@@ -28,26 +28,13 @@ func (e *QuotaError) Error() string {
 }
 
 // CheckQuota returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a
-// *QuotaError.
+// *QuotaError. It reserves nothing: it refuses early what would be refused later.
 func (in *Intake) CheckQuota(ctx context.Context, bytes int64) error {
-	if err := in.space(bytes); err != nil {
+	if err := in.CheckSpace(bytes); err != nil {
 		return err
 	}
-	return in.quota(ctx, bytes)
-}
-
-// space returns ErrNoSpace where so many bytes more would leave too little of the disk free.
-func (in *Intake) space(bytes int64) error {
-	if free, known := blob.Free(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
-		return ErrNoSpace
-	}
-	return nil
-}
-
-// quota returns a *QuotaError where so many bytes more are too many for the token of a context.
-func (in *Intake) quota(ctx context.Context, bytes int64) error {
-	token := accounts.ActorFrom(ctx).Token
-	if token == 0 || in.TokenQuota <= 0 {
+	token := in.metered(ctx)
+	if token == 0 {
 		return nil
 	}
 	sent, until, err := accountstore.FindTokenTraffic(ctx, in.Store, token)
@@ -57,46 +44,131 @@ func (in *Intake) quota(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// checkEvery is how many bytes of a body pass between two checks of disk and quota.
+// CheckSpace returns ErrNoSpace where so many bytes more would leave too little of the disk free.
+func (in *Intake) CheckSpace(bytes int64) error {
+	if free, known := blob.Free(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
+		return ErrNoSpace
+	}
+	return nil
+}
+
+// metered is the token of a context where its bytes have a quota; 0 for none.
+func (in *Intake) metered(ctx context.Context) int64 {
+	if in.TokenQuota <= 0 {
+		return 0
+	}
+	return accounts.ActorFrom(ctx).Token
+}
+
+// ReserveQuota takes so many bytes of the quota of a context's token before they come, so that uploads at once do not
+// all find room for themselves alone. Its error is a *QuotaError where they are too many. Without a quota the traffic is
+// the zero one.
+func (in *Intake) ReserveQuota(ctx context.Context, bytes int64) (accountstore.Traffic, error) {
+	token := in.metered(ctx)
+	if token == 0 {
+		return accountstore.Traffic{}, nil
+	}
+	traffic, err := accountstore.ReserveTraffic(ctx, in.Store, token, bytes, in.TokenQuota)
+	if errors.Is(err, accountstore.ErrTraffic) {
+		_, until, err := accountstore.FindTokenTraffic(ctx, in.Store, token)
+		return accountstore.Traffic{}, errors.Join(err, &QuotaError{in.TokenQuota, until})
+	}
+	return traffic, err
+}
+
+// A Body is a file on its way in, of which more is known than a reader says.
+type Body struct {
+	io.Reader
+	Bytes    int64 // that are to come; 0 or less where that is not known
+	Reserved bool  // the quota of its token has been reserved
+}
+
+// What is reserved ahead of a body of unknown length: as much again as has come, within these bounds.
+const (
+	minReserve = 1 << 20
+	maxReserve = 64 << 20
+)
+
+// checkEvery is how many bytes of a body pass between two checks of the disk.
 const checkEvery = 64 << 20
 
-// A meteredBody is a body of unknown length, and checks disk and quota while it is read.
+// A meteredBody is a body that reserves its bytes while it is read, and checks the disk.
 type meteredBody struct {
 	io.Reader
-	check  func(bytes int64) error
-	passed int64
-	next   int64 // of passed, at which it looks
+	ctx     context.Context
+	in      *Intake
+	counted bool // by this body, in the quota of a token
+	traffic []accountstore.Traffic
+	left    int64 // of what is reserved
+	passed  int64
+	next    int64 // of passed, at which it looks at the disk
+}
+
+// meter has a body watched. The bytes that it reserves are given back by settle.
+func (in *Intake) meter(ctx context.Context, body io.Reader) (*meteredBody, error) {
+	m := &meteredBody{Reader: body, ctx: ctx, in: in, counted: in.metered(ctx) != 0}
+	known, ok := body.(Body)
+	if !ok {
+		return m, nil
+	}
+	m.counted = m.counted && !known.Reserved
+	return m, m.reserve(known.Bytes)
+}
+
+// reserve takes so many bytes of the quota.
+func (m *meteredBody) reserve(bytes int64) error {
+	if !m.counted || bytes <= 0 {
+		return nil
+	}
+	traffic, err := m.in.ReserveQuota(m.ctx, bytes)
+	if err == nil {
+		m.traffic, m.left = append(m.traffic, traffic), m.left+bytes
+	}
+	return err
 }
 
 func (m *meteredBody) Read(p []byte) (int, error) {
 	if m.passed >= m.next {
-		if err := m.check(m.passed); err != nil {
+		if err := m.in.CheckSpace(0); err != nil {
 			return 0, err
 		}
 		m.next = m.passed + checkEvery
 	}
 	n, err := m.Reader.Read(p)
+	if missing := int64(n) - m.left; m.counted && missing > 0 {
+		ahead := max(missing, min(max(m.passed, minReserve), maxReserve))
+		failed := m.reserve(ahead)
+		var quota *QuotaError
+		if errors.As(failed, &quota) { // what has come may fit where what may come does not
+			failed = m.reserve(missing)
+		}
+		if failed != nil {
+			return 0, failed
+		}
+	}
+	m.left -= int64(n)
 	m.passed += int64(n)
 	return n, err
 }
 
-// meter has a body watched. What has passed lies on the disk already, and has not been counted as sent yet.
-func (in *Intake) meter(ctx context.Context, body io.Reader) io.Reader {
-	return &meteredBody{Reader: body, check: func(passed int64) error {
-		if err := in.space(0); err != nil {
-			return err
-		}
-		return in.quota(ctx, passed)
-	}}
-}
-
-// sent counts what has come, and what a token has sent.
-func (in *Intake) sent(ctx context.Context, bytes int64) error {
-	if in.Taken != nil {
-		in.Taken(bytes)
+// settle gives back what was reserved: all of it, or what is beyond the bytes that were taken in.
+func (m *meteredBody) settle(taken bool) error {
+	if taken && m.in.Taken != nil {
+		m.in.Taken(m.passed)
 	}
-	if token := accounts.ActorFrom(ctx).Token; token != 0 && in.TokenQuota > 0 {
-		return accountstore.UpdateTokenTraffic(ctx, in.Store, token, bytes)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), recordTimeout)
+	defer cancel()
+	keep := int64(0)
+	if taken {
+		keep = m.passed
 	}
-	return nil
+	var failed error
+	for _, traffic := range m.traffic {
+		kept := min(keep, traffic.Bytes)
+		keep -= kept
+		traffic.Bytes -= kept
+		failed = errors.Join(failed, accountstore.ReleaseTraffic(ctx, m.in.Store, traffic))
+	}
+	m.traffic = nil
+	return failed
 }

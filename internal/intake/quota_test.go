@@ -38,7 +38,7 @@ func TestRoomOfAToken(t *testing.T) {
 			t.Errorf("%d: %d bytes: %v", i, want.bytes, err)
 		}
 	}
-	if err := accountstore.UpdateTokenTraffic(ctx, d.Store, token.ID, 400); err != nil {
+	if _, err := in.ReserveQuota(as, 400); err != nil {
 		t.Fatal(err)
 	}
 	if in.CheckQuota(as, 600) != nil || in.CheckQuota(as, 601) == nil || in.CheckQuota(ctx, 1<<40) != nil {

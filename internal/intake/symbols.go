@@ -57,9 +57,19 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 	if err != nil {
 		return SymbolsUpload{}, err
 	}
+	metered, err := in.meter(ctx, body)
+	if err != nil {
+		return SymbolsUpload{}, err
+	}
+	upload, err := in.acceptSymbols(ctx, group, name, metered)
+	return upload, errors.Join(err, metered.settle(err == nil))
+}
+
+// acceptSymbols stores a file and records what it holds.
+func (in *Intake) acceptSymbols(ctx context.Context, group, name string, body io.Reader) (SymbolsUpload, error) {
 	s := staging{in: in, left: in.MaxBytes, keys: map[string]bool{}}
 	defer s.discard(ctx)
-	whole, err := s.put(ctx, name, in.meter(ctx, body))
+	whole, err := s.put(ctx, name, body)
 	if err != nil {
 		return SymbolsUpload{}, err
 	}
@@ -72,7 +82,7 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 		group = rand.Text()
 	}
 	files, err := s.record(ctx, group)
-	return SymbolsUpload{Files: files, Refused: found.Refused}, errors.Join(err, in.sent(ctx, whole.digest.Bytes))
+	return SymbolsUpload{Files: files, Refused: found.Refused}, err
 }
 
 // CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/uploadstore"
 )
 
@@ -264,7 +265,7 @@ func TestUploadsOfADeletedProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := uploadstore.CreateUpload(t.Context(), l.Store,
-			uploadstore.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}); err != nil {
+			uploadstore.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}, accountstore.Traffic{}); err != nil {
 			t.Fatal(err)
 		}
 	}

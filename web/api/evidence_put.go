@@ -43,7 +43,8 @@ func (a *API) evidencePut(c echo.Context) error {
 		return err
 	}
 	body := bodyOf(c)
-	evidence, err := a.intake.Accept(r.Context(), target, query.Get("name"), body)
+	evidence, err := a.intake.Accept(r.Context(), target, query.Get("name"),
+		intake.Body{Reader: body, Bytes: r.ContentLength})
 	if err != nil {
 		return body.blame(err)
 	}

@@ -3,11 +3,14 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"heapdrift/internal/accounts"
@@ -113,4 +116,86 @@ func TestQuota(t *testing.T) {
 	if status, code, _ := put("5.txt", log+"\r\n"); status != 201 {
 		t.Errorf("another token: %d %s", status, code)
 	}
+}
+
+// Uploads at once share the quota: as many are taken as fit, whichever way they come, and what is refused or given up
+// leaves its room to others.
+func TestQuotaOfUploadsAtOnce(t *testing.T) {
+	log := umdhLog(3000)
+	text := func(n int) string { return log + strings.Repeat(" ", n) } // files that differ
+	size := len(text(24))
+	tus := func(header ...string) []string { return append(header, "Tus-Resumable", "1.0.0") }
+	send := func(t *testing.T, method, url, token string, body io.Reader, header ...string) *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, url, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		return res
+	}
+	ways := map[string]func(t *testing.T, url, token string, n int) bool{
+		"of known length": func(t *testing.T, url, token string, n int) bool {
+			return send(t, "PUT", url+evidence("name", fmt.Sprint(n, ".txt")), token, strings.NewReader(text(n))).StatusCode == 201
+		},
+		"of unknown length": func(t *testing.T, url, token string, n int) bool {
+			return send(t, "PUT", url+evidence("name", fmt.Sprint(n, ".txt")), token, io.MultiReader(strings.NewReader(text(n)))).StatusCode == 201
+		},
+		"by tus": func(t *testing.T, url, token string, n int) bool {
+			res := send(t, "POST", url+"/api/v1/evidence", token, nil, tus("Upload-Length", strconv.Itoa(len(text(n))),
+				"Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")...)
+			if res.StatusCode != 201 {
+				return false
+			}
+			return send(t, "PATCH", url+res.Header.Get("Location"), token, strings.NewReader(text(n)), tus("Upload-Offset", "0",
+				"Content-Type", "application/offset+octet-stream")...).StatusCode == 204
+		},
+	}
+	for what, upload := range ways {
+		t.Run(what, func(t *testing.T) {
+			url, token, _ := closedNode(t, func(in *intake.Intake) { in.TokenQuota = int64(2*size + size/2) })
+			var taken atomic.Int32
+			var wait sync.WaitGroup
+			for n := range 24 {
+				wait.Go(func() {
+					if upload(t, url, token, n) {
+						taken.Add(1)
+					}
+				})
+			}
+			wait.Wait()
+			if taken.Load() > 2 || taken.Load() < 1 {
+				t.Errorf("%d of 24 are taken where 2 fit", taken.Load())
+			}
+			for range 2 - taken.Load() { // what was refused at once has given its room back
+				if !upload(t, url, token, 23) {
+					t.Error("the room of refused uploads is not given back")
+				}
+			}
+			if upload(t, url, token, 24) {
+				t.Error("a third is taken")
+			}
+		})
+	}
+	t.Run("given up", func(t *testing.T) {
+		url, token, _ := closedNode(t, func(in *intake.Intake) { in.TokenQuota = int64(size) })
+		for range 3 {
+			res := send(t, "POST", url+"/api/v1/evidence", token, nil, tus("Upload-Length", strconv.Itoa(size),
+				"Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")...)
+			if res.StatusCode != 201 {
+				t.Fatalf("%s: the room of an upload that was given up is taken", res.Status)
+			}
+			if res := send(t, "DELETE", url+res.Header.Get("Location"), token, nil, tus()...); res.StatusCode != 204 {
+				t.Fatal(res.Status)
+			}
+		}
+	})
 }

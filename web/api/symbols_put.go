@@ -62,7 +62,8 @@ func (a *API) symbolsPut(c echo.Context) error {
 		return err
 	}
 	body := bodyOf(c)
-	taken, err := a.intake.AcceptSymbols(c.Request().Context(), group, name, body)
+	taken, err := a.intake.AcceptSymbols(c.Request().Context(), group, name,
+		intake.Body{Reader: body, Bytes: c.Request().ContentLength})
 	if err != nil {
 		return body.blame(err)
 	}

@@ -44,7 +44,11 @@ func (a *API) uploadPatch(c echo.Context) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
 			"%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
 	}
-	if err := a.intake.CheckQuota(r.Context(), upload.Length-offset); err != nil {
+	check := a.intake.CheckSpace
+	if !upload.Reserved { // it began before uploads were reserved, or without a quota
+		check = func(bytes int64) error { return a.intake.CheckQuota(r.Context(), bytes) }
+	}
+	if err := check(upload.Length - offset); err != nil {
 		return err
 	}
 	if err := a.receive(r.Context(), c.RealIP(), &upload, bodyOf(c)); err != nil {

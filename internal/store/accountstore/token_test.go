@@ -43,7 +43,7 @@ func TestSentToday(t *testing.T) {
 		t.Errorf("%d bytes before anything was sent", got)
 	}
 	for token, bytes := range map[int64]int64{one: 400, other: 30} {
-		if err := accountstore.UpdateTokenTraffic(t.Context(), l.Store, token, bytes); err != nil {
+		if _, err := accountstore.ReserveTraffic(t.Context(), l.Store, token, bytes, 1000); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,11 +51,19 @@ func TestSentToday(t *testing.T) {
 	if got := sent(); got != 400 {
 		t.Errorf("%d bytes, want those of today", got)
 	}
-	if err := accountstore.UpdateTokenTraffic(t.Context(), l.Store, one, 5); err != nil {
-		t.Fatal(err)
+	if _, err := accountstore.ReserveTraffic(t.Context(), l.Store, one, 601, 1000); !errors.Is(err, accountstore.ErrTraffic) {
+		t.Errorf("a byte more than the quota: %v", err)
 	}
-	if got := sent(); got != 405 {
-		t.Errorf("%d bytes, want both", got)
+	rest, err := accountstore.ReserveTraffic(t.Context(), l.Store, one, 600, 1000)
+	if got := sent(); got != 1000 || err != nil {
+		t.Errorf("%d bytes, want all of the quota: %v", got, err)
+	}
+	if _, err := accountstore.ReserveTraffic(t.Context(), l.Store, 0, 1001, 1000); !errors.Is(err, accountstore.ErrTraffic) {
+		t.Errorf("the first bytes of a day are more than the quota: %v", err)
+	}
+	rest.Bytes = 595
+	if err := accountstore.ReleaseTraffic(t.Context(), l.Store, rest); err != nil || sent() != 405 {
+		t.Errorf("%d bytes, want both without what was given back: %v", sent(), err)
 	}
 }
 

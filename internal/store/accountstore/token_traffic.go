@@ -2,13 +2,25 @@ package accountstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/internal/db"
 )
 
-// FindTokenTraffic is how many bytes came with a token since the day began, in UTC, and when the next one begins.
+// ErrTraffic says that a token may not send so many bytes more today.
+var ErrTraffic = errors.New("store: the token may not send so many bytes more today")
+
+// Traffic is what came with a token, or is to come, on a day in UTC. The zero one is none.
+type Traffic struct {
+	Token int64
+	Day   time.Time
+	Bytes int64
+}
+
+// FindTokenTraffic is how many bytes came with a token since the day began, in UTC, and when the next one begins. What
+// is reserved counts.
 func FindTokenTraffic(ctx context.Context, s *store.Store, token int64) (bytes int64, until time.Time, err error) {
 	type row struct {
 		Bytes int64
@@ -20,10 +32,25 @@ func FindTokenTraffic(ctx context.Context, s *store.Store, token int64) (bytes i
 	return r.Bytes, r.Until, db.Wrap("bytes of a token", err)
 }
 
-// UpdateTokenTraffic counts bytes that came with a token.
-func UpdateTokenTraffic(ctx context.Context, s *store.Store, token, bytes int64) error {
-	_, err := db.Conns(s).Exec(ctx, `
-		insert into token_days (token_id, day, bytes) values ($1, (now() at time zone 'UTC')::date, $2)
-		on conflict (token_id, day) do update set bytes = token_days.bytes + excluded.bytes`, token, bytes)
+// ReserveTraffic counts bytes of a token before they come, unless more than the quota of the day would be counted then:
+// ErrTraffic. Whoever reserves at the same time takes turns.
+func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int64) (Traffic, error) {
+	day, err := db.Value[time.Time](ctx, db.Conns(s), `
+		insert into token_days (token_id, day, bytes) select $1, (now() at time zone 'UTC')::date, $2 where $2::bigint <= $3::bigint
+		on conflict (token_id, day) do update set bytes = token_days.bytes + excluded.bytes
+			where token_days.bytes + excluded.bytes <= $3 returning day`, token, bytes, quota)
+	if err = db.Wrap("bytes of a token", err); errors.Is(err, store.ErrNotFound) {
+		err = ErrTraffic
+	}
+	return Traffic{token, day, bytes}, err
+}
+
+// ReleaseTraffic gives back what was reserved and did not come.
+func ReleaseTraffic(ctx context.Context, s *store.Store, t Traffic) error {
+	if t.Bytes == 0 {
+		return nil
+	}
+	_, err := db.Conns(s).Exec(ctx,
+		`update token_days set bytes = greatest(bytes - $3, 0) where token_id = $1 and day = $2`, t.Token, t.Day, t.Bytes)
 	return db.Wrap("bytes of a token", err)
 }

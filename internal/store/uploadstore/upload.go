@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/internal/db"
 )
 
@@ -27,14 +28,20 @@ type Upload struct {
 	HashState []byte // running digest of what was received
 	Target    json.RawMessage
 	Result    json.RawMessage // answer to the client once it is complete; nil before
+	Reserved  bool            // its bytes count in the quota of its token
 }
 
-const uploadColumns = `id, length, received, parts, hash_state, target, result`
+const uploadColumns = `id, length, received, parts, hash_state, target, result, token_id is not null reserved`
 
-// CreateUpload records a new upload.
-func CreateUpload(ctx context.Context, s *store.Store, u Upload) error {
-	_, err := db.Conns(s).Exec(ctx,
-		`insert into uploads (id, length, target) values ($1, $2, $3)`, u.ID, u.Length, u.Target)
+// CreateUpload records a new upload, and what is reserved for it in the quota of its token.
+func CreateUpload(ctx context.Context, s *store.Store, u Upload, reserved accountstore.Traffic) error {
+	var token *int64
+	var day *time.Time
+	if reserved.Token != 0 {
+		token, day = &reserved.Token, &reserved.Day
+	}
+	_, err := db.Conns(s).Exec(ctx, `insert into uploads (id, length, target, token_id, token_day) values ($1, $2, $3, $4, $5)`,
+		u.ID, u.Length, u.Target, token, day)
 	return db.Wrap("create upload", err)
 }
 
@@ -109,9 +116,12 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	return db.Wrap("complete upload", err)
 }
 
-// DeleteUpload forgets an upload.
+// DeleteUpload forgets an upload. One that has not become a file no longer counts in the quota of its token.
 func DeleteUpload(ctx context.Context, s *store.Store, id string) error {
-	_, err := db.Conns(s).Exec(ctx, `delete from uploads where id = $1`, id)
+	_, err := db.Conns(s).Exec(ctx, `
+		with gone as (delete from uploads where id = $1 returning token_id, token_day, length, result)
+		update token_days t set bytes = greatest(t.bytes - gone.length, 0) from gone
+		where gone.result is null and t.token_id = gone.token_id and t.day = gone.token_day`, id)
 	return db.Wrap("delete upload", err)
 }
 
