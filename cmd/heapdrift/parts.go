@@ -231,7 +231,11 @@ func runRole(ctx context.Context, args []string, s streams, r role) (int, error)
 	if err != nil {
 		return exitUsage, err
 	}
-	p, err := openParts(ctx, c, r, s.budget, c.logger(s.err))
+	log := c.logger(s.err)
+	if err := waitFor(ctx, neededServices(c, r), log); err != nil {
+		return exitOK, stopped(ctx, err)
+	}
+	p, err := openParts(ctx, c, r, s.budget, log)
 	if err != nil {
 		return exitInput, err
 	}

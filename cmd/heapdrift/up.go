@@ -36,10 +36,13 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	defer own.stop(log)
+	r := role{web: true, work: true, freshBroker: own.redis != nil, atHome: true}
+	if err := waitFor(ctx, neededServices(c, r), log); err != nil {
+		return exitOK, stopped(ctx, err)
+	}
 	if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
 		return exitInput, err
 	}
-	r := role{web: true, work: true, freshBroker: own.redis != nil, atHome: true}
 	p, err := openParts(ctx, c, r, s.budget, log)
 	if err != nil {
 		return exitInput, err

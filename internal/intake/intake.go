@@ -80,7 +80,8 @@ func (in *Intake) Accept(ctx context.Context, t leaks.UploadTarget, name string,
 }
 
 // accept stores a file and records it.
-func (in *Intake) accept(ctx context.Context, t leaks.UploadTarget, name string, body io.Reader) (store.Evidence, error) {
+func (in *Intake) accept(ctx context.Context, t leaks.UploadTarget, name string,
+	body io.Reader) (store.Evidence, error) {
 	if in.MaxBytes > 0 {
 		body = &limitedReader{r: body, left: in.MaxBytes}
 	}

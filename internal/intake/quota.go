@@ -10,6 +10,7 @@ import (
 	"heapdrift/ingest/quantity"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
 	"heapdrift/internal/store/accountstore"
 )
 
@@ -61,17 +62,17 @@ func (in *Intake) metered(ctx context.Context) int64 {
 }
 
 // ReserveQuota takes so many bytes of the quota of a context's token before they come, so that uploads at once do not
-// all find room for themselves alone. Its error is a *QuotaError where they are too many. Without a quota the traffic is
-// the zero one.
-func (in *Intake) ReserveQuota(ctx context.Context, bytes int64) (accountstore.Traffic, error) {
+// all find room for themselves alone. Its error is a *QuotaError where they are too many. Without a quota it returns
+// the zero traffic.
+func (in *Intake) ReserveQuota(ctx context.Context, bytes int64) (store.Traffic, error) {
 	token := in.metered(ctx)
 	if token == 0 {
-		return accountstore.Traffic{}, nil
+		return store.Traffic{}, nil
 	}
 	traffic, err := accountstore.ReserveTraffic(ctx, in.Store, token, bytes, in.TokenQuota)
 	if errors.Is(err, accountstore.ErrTraffic) {
 		_, until, err := accountstore.FindTokenTraffic(ctx, in.Store, token)
-		return accountstore.Traffic{}, errors.Join(err, &QuotaError{in.TokenQuota, until})
+		return store.Traffic{}, errors.Join(err, &QuotaError{in.TokenQuota, until})
 	}
 	return traffic, err
 }
@@ -98,7 +99,7 @@ type meteredBody struct {
 	ctx     context.Context
 	in      *Intake
 	counted bool // by this body, in the quota of a token
-	traffic []accountstore.Traffic
+	traffic []store.Traffic
 	left    int64 // of what is reserved
 	passed  int64
 	next    int64 // of passed, at which it looks at the disk

@@ -129,7 +129,7 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 	}
 	probe, ok := broker.MakeRedisClient().(redis.UniversalClient)
 	if !ok {
-		return nil, errors.New("queue: the broker's client is not one of Redis")
+		return nil, errNoRedis
 	}
 	return &Node{
 		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe,

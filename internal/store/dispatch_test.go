@@ -169,7 +169,10 @@ type turnLaw struct {
 type turnCount struct{ gone, limit int }
 
 // project is the part of a run's key that its project's runs share.
-func project(run string) string { return run[:strings.Index(run, "/")] }
+func project(run string) string {
+	before, _, _ := strings.Cut(run, "/")
+	return before
+}
 
 func (w *turnLaw) stand(run string) {
 	front := 0

@@ -8,7 +8,6 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
-	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/uploadstore"
 )
 
@@ -123,7 +122,7 @@ func TestRenameProject(t *testing.T) {
 		}
 		for _, kind := range []string{"open", "done"} {
 			if err := uploadstore.CreateUpload(ctx, l.Store, uploadstore.Upload{ID: name + kind, Length: 1,
-				Target: []byte(`{"project":"` + name + `"}`)}, accountstore.Traffic{}); err != nil {
+				Target: []byte(`{"project":"` + name + `"}`)}, store.Traffic{}); err != nil {
 				t.Fatal(err)
 			}
 		}

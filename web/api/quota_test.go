@@ -144,19 +144,19 @@ func TestQuotaOfUploadsAtOnce(t *testing.T) {
 	}
 	ways := map[string]func(t *testing.T, url, token string, n int) bool{
 		"of known length": func(t *testing.T, url, token string, n int) bool {
-			return send(t, "PUT", url+evidence("name", fmt.Sprint(n, ".txt")), token, strings.NewReader(text(n))).StatusCode == 201
+			return send(t, "PUT", url+evidence("name", fmt.Sprint(n, ".txt")), token, strings.NewReader(text(n))).StatusCode == http.StatusCreated
 		},
 		"of unknown length": func(t *testing.T, url, token string, n int) bool {
-			return send(t, "PUT", url+evidence("name", fmt.Sprint(n, ".txt")), token, io.MultiReader(strings.NewReader(text(n)))).StatusCode == 201
+			return send(t, "PUT", url+evidence("name", fmt.Sprint(n, ".txt")), token, io.MultiReader(strings.NewReader(text(n)))).StatusCode == http.StatusCreated
 		},
 		"by tus": func(t *testing.T, url, token string, n int) bool {
 			res := send(t, "POST", url+"/api/v1/evidence", token, nil, tus("Upload-Length", strconv.Itoa(len(text(n))),
 				"Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")...)
-			if res.StatusCode != 201 {
+			if res.StatusCode != http.StatusCreated {
 				return false
 			}
 			return send(t, "PATCH", url+res.Header.Get("Location"), token, strings.NewReader(text(n)), tus("Upload-Offset", "0",
-				"Content-Type", "application/offset+octet-stream")...).StatusCode == 204
+				"Content-Type", "application/offset+octet-stream")...).StatusCode == http.StatusNoContent
 		},
 	}
 	for what, upload := range ways {
@@ -190,10 +190,10 @@ func TestQuotaOfUploadsAtOnce(t *testing.T) {
 		for range 3 {
 			res := send(t, "POST", url+"/api/v1/evidence", token, nil, tus("Upload-Length", strconv.Itoa(size),
 				"Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")...)
-			if res.StatusCode != 201 {
+			if res.StatusCode != http.StatusCreated {
 				t.Fatalf("%s: the room of an upload that was given up is taken", res.Status)
 			}
-			if res := send(t, "DELETE", url+res.Header.Get("Location"), token, nil, tus()...); res.StatusCode != 204 {
+			if res := send(t, "DELETE", url+res.Header.Get("Location"), token, nil, tus()...); res.StatusCode != http.StatusNoContent {
 				t.Fatal(res.Status)
 			}
 		}

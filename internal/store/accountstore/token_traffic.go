@@ -12,13 +12,6 @@ import (
 // ErrTraffic says that a token may not send so many bytes more today.
 var ErrTraffic = errors.New("store: the token may not send so many bytes more today")
 
-// Traffic is what came with a token, or is to come, on a day in UTC. The zero one is none.
-type Traffic struct {
-	Token int64
-	Day   time.Time
-	Bytes int64
-}
-
 // FindTokenTraffic is how many bytes came with a token since the day began, in UTC, and when the next one begins. What
 // is reserved counts.
 func FindTokenTraffic(ctx context.Context, s *store.Store, token int64) (bytes int64, until time.Time, err error) {
@@ -34,7 +27,7 @@ func FindTokenTraffic(ctx context.Context, s *store.Store, token int64) (bytes i
 
 // ReserveTraffic counts bytes of a token before they come, unless more than the quota of the day would be counted then:
 // ErrTraffic. Whoever reserves at the same time takes turns.
-func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int64) (Traffic, error) {
+func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int64) (store.Traffic, error) {
 	day, err := db.Value[time.Time](ctx, db.Conns(s), `
 		insert into token_days (token_id, day, bytes) select $1, (now() at time zone 'UTC')::date, $2 where $2::bigint <= $3::bigint
 		on conflict (token_id, day) do update set bytes = token_days.bytes + excluded.bytes
@@ -42,11 +35,11 @@ func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int
 	if err = db.Wrap("bytes of a token", err); errors.Is(err, store.ErrNotFound) {
 		err = ErrTraffic
 	}
-	return Traffic{token, day, bytes}, err
+	return store.Traffic{Token: token, Day: day, Bytes: bytes}, err
 }
 
 // ReleaseTraffic gives back what was reserved and did not come.
-func ReleaseTraffic(ctx context.Context, s *store.Store, t Traffic) error {
+func ReleaseTraffic(ctx context.Context, s *store.Store, t store.Traffic) error {
 	if t.Bytes == 0 {
 		return nil
 	}

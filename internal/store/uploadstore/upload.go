@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"heapdrift/internal/store"
-	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/internal/db"
 )
 
@@ -34,7 +33,7 @@ type Upload struct {
 const uploadColumns = `id, length, received, parts, hash_state, target, result, token_id is not null reserved`
 
 // CreateUpload records a new upload, and what is reserved for it in the quota of its token.
-func CreateUpload(ctx context.Context, s *store.Store, u Upload, reserved accountstore.Traffic) error {
+func CreateUpload(ctx context.Context, s *store.Store, u Upload, reserved store.Traffic) error {
 	var token *int64
 	var day *time.Time
 	if reserved.Token != 0 {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"heapdrift/internal/store"
-	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/store/uploadstore"
 	"heapdrift/internal/testdb"
@@ -18,7 +17,7 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 func TestUploads(t *testing.T) {
 	s, conn := storetest.Open(t)
 	if err := uploadstore.CreateUpload(t.Context(), s,
-		uploadstore.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}, accountstore.Traffic{}); err != nil {
+		uploadstore.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}, store.Traffic{}); err != nil {
 		t.Fatal(err)
 	}
 	lock := storetest.Must[*uploadstore.LockedUpload](t)(uploadstore.LockUpload(t.Context(), s, "u1"))
