@@ -2,7 +2,7 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// GrowthBeforeExit is the window from the start of the trace to just before the process ended; false where the trace
+// WindowBeforeExit is the window from the start of the trace to just before the process ended; false where the trace
 // has no end of the process.
 func (t *Trace) WindowBeforeExit() (capture.Window, bool) {
 	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()

@@ -50,7 +50,7 @@ func (in *reportReader) addSiteV1(v *siteV1) error {
 		if err != nil {
 			return err
 		}
-		v.Site.AliasStacks = append(v.Site.AliasStacks, ref)
+		v.AliasStacks = append(v.AliasStacks, ref)
 	}
 	in.report.Sites = append(in.report.Sites, v.Site)
 	return nil

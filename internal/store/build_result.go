@@ -67,14 +67,24 @@ func readRuns(ctx context.Context, q db.Querier, side *compare.BuildResult, whic
 		Trace, Lossy bool
 		Suffices     bool
 		Power, Seen  []byte
+		Analysed     bool
+		Pending      bool
 	}
 	rows, err := db.All[row](ctx, q, `
-		select b.name as build, b.sequence, b.place, r.id, r.status, r.trace, r.lossy, r.suffices, r.power, r.seen
-		`+runTables+` where `+which+` and r.analysed_at is not null order by r.id`, args...)
+		select b.name as build, b.sequence, b.place, r.id, r.status, r.trace, r.lossy, r.suffices, r.power, r.seen,
+			r.analysed_at is not null as analysed,
+			exists (select from jobs j where j.run_id = r.id and j.state in ('queued', 'running')) as pending
+		`+runTables+` where `+which+` order by r.id`, args...)
 	if err != nil {
 		return db.Wrap("runs of a side", err)
 	}
 	for _, r := range rows {
+		if r.Pending {
+			side.Pending++
+		}
+		if !r.Analysed {
+			continue
+		}
 		side.Build, side.Sequence, side.Rank = r.Build, r.Sequence, r.Place
 		seen, err := compare.DecodeFrameCounts(r.Seen)
 		if err != nil {

@@ -140,3 +140,34 @@ func TestBaseline(t *testing.T) {
 		}
 	}
 }
+
+// A result counts its runs that are read or analysed: what they show will change. A run without a report is none of its
+// runs, and counts too.
+func TestPendingRuns(t *testing.T) {
+	l := newLab(t)
+	done := l.run("7/soak/1", leaksReport(finding{signature: "A", class: leak, bytes: 20}))
+	pending := func() int {
+		t.Helper()
+		return must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7")).Pending
+	}
+	if n := pending(); n != 0 {
+		t.Errorf("%d runs are pending after the analysis", n)
+	}
+	target := leaks.UploadTarget{Project: "demo", Build: "7", Scenario: "soak"}
+	for n, run := range []string{"1", "2"} {
+		target.Run = run
+		must[store.Evidence](t)(l.CreateEvidence(t.Context(), target,
+			store.Evidence{Name: "late.txt", SHA256: "late" + run, Bytes: 1, Kind: "umdh"}))
+		if got := pending(); got != n+1 {
+			t.Errorf("%d runs are pending, want %d", got, n+1)
+		}
+	}
+	side := must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
+	if len(side.Runs) != 1 || side.Runs[0] != done {
+		t.Errorf("the result has the runs %v", side.Runs)
+	}
+	l.sql(`update jobs set state = 'failed' where state = 'queued'`)
+	if n := pending(); n != 0 {
+		t.Errorf("%d runs are pending after their jobs failed", n)
+	}
+}

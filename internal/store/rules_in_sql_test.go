@@ -80,7 +80,7 @@ func TestShownStateInSQL(t *testing.T) {
 	states, ends := map[leaks.State]int{}, map[time.Duration]int{}
 	for _, r := range query(l, pgx.RowToStructByName[row], `select `+store.TriageColumns+`, s.id, `+store.ShownState+
 		` as shown from signatures s`) {
-		if want := r.TriageRecord.StateAt(r.Now); r.Shown != want {
+		if want := r.StateAt(r.Now); r.Shown != want {
 			t.Errorf("%+v at %v: %q, want %q", r.TriageRecord, r.Now, r.Shown, want)
 		}
 		states[r.Shown]++

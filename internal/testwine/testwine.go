@@ -112,7 +112,7 @@ func (w *Wine) InConsole(t testing.TB, dir, program string, args ...string) *exe
 	for _, arg := range append([]string{w.program, program}, args...) {
 		line = append(line, "'"+strings.ReplaceAll(arg, "'", `'\''`)+"'")
 	}
-	// exec, since Ctrl C reaches every program of the console: a shell that waits for Wine would end with a code of its own.
+	// exec, since Ctrl C reaches every program of the console: a shell that waits for Wine would end with its own code.
 	cmd := exec.CommandContext(t.Context(), needs.Program(t, "script"), "-qec", "exec "+strings.Join(line, " "), os.DevNull)
 	cmd.Dir, cmd.Env = dir, w.environment()
 	return cmd

@@ -39,6 +39,7 @@ type buildResultView struct {
 	Sequence *int64            `json:"sequence"`
 	Runs     []int64           `json:"runs"`
 	Statuses []analysis.Status `json:"statuses"` // by run
+	Pending  int               `json:"pending_runs"`
 	Trace    bool              `json:"trace"`
 	Lossy    bool              `json:"lossy"`
 	Power    *analysis.Power   `json:"power"`
@@ -164,7 +165,7 @@ func (v *comparisonView) rows() (all []changedRow) {
 }
 
 func viewOfSide(s *compare.BuildResult) buildResultView {
-	return buildResultView{s.Build, s.Sequence, filled(s.Runs), filled(s.Statuses), s.Trace, s.Lossy, s.Power}
+	return buildResultView{s.Build, s.Sequence, filled(s.Runs), filled(s.Statuses), s.Pending, s.Trace, s.Lossy, s.Power}
 }
 
 func viewOfRow(project string, r compare.Row) rowView {

@@ -104,6 +104,7 @@ type BuildResult struct {
 	Rank     []byte
 	Runs     []int64
 	Statuses []analysis.Status // by run
+	Pending  int               // runs that are being read or analysed: what they show will change
 	Suffices bool              // the evidence of a run lost nothing and is enough for growth to be judged; false where nobody says
 	Trace    bool              // at least one run is of a trace: what it does not show did not allocate
 	Lossy    bool              // the evidence of a run has losses

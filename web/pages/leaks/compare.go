@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -118,6 +119,20 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 	}
 	v.commits, err = ui.CommitsBetween(ctx, from, links, v.project, v.base.Build, v.head.Build)
 	return err
+}
+
+// pending says which runs of the comparison are not analysed to their end; "" for none.
+func (v *compareView) pending() string {
+	var parts []string
+	for _, side := range []*compare.BuildResult{v.base, v.head} {
+		if side.Pending > 0 {
+			parts = append(parts, quantity.Plural(side.Pending, "run")+" of build "+side.Build)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "The analysis of " + strings.Join(parts, " and of ") + " has not ended. Its result will change this comparison."
 }
 
 // treeURL is the tree of calls of both sides.

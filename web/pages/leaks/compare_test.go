@@ -1,6 +1,7 @@
 package leaks_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +41,20 @@ func TestCompareBuilds(t *testing.T) {
 	if status, _ := s.Get("/projects/nobody/compare", "Accept", "text/html"); status != http.StatusNotFound {
 		t.Errorf("no project: %d", status)
 	}
+}
+
+// A comparison says which of its runs are not analysed to their end, and so does the page of such a run.
+func TestCompareWithPendingRuns(t *testing.T) {
+	s, _ := pagestest.OpenHistory(t)
+	const pair = "/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"
+	pagestest.Lacks(t, pagestest.Words(s.Page(pair)), "has not ended")
+	to := pagestest.DefaultTarget
+	to.Build, to.Scenario = "4812", "soak-60min"
+	run := pagestest.AddEvidence(t, s.Store, to, "late.log").RunID
+	pagestest.Has(t, pagestest.Words(s.Page(pair)),
+		"The analysis of 1 run of build 4812 has not ended. Its result will change this comparison.")
+	pagestest.Has(t, pagestest.Words(s.Page(fmt.Sprint("/runs/", run))),
+		"This report does not contain 1 file yet. It will change.")
 }
 
 // Two builds link to the commits between them, where uploads name the commits and the project says where they can be

@@ -19,6 +19,7 @@ type progress struct {
 	// naming is the last job that names frames, analysis the last that makes the report; nil before they are queued.
 	naming, analysis *store.Job
 	done             int // files that need nothing more
+	reported         bool
 }
 
 // A fileProgress is a piece of evidence with the job that reads it.
@@ -28,7 +29,7 @@ type fileProgress struct {
 }
 
 func progressOf(ctx context.Context, v store.View, run store.Run, evidence []store.Evidence) (progress, error) {
-	g := progress{run: run.ID, state: run.State(), code: run.ErrorCode}
+	g := progress{run: run.ID, state: run.State(), code: run.ErrorCode, reported: run.AnalysedAt != nil}
 	if g.state == leaks.RunReady {
 		return g, nil // nobody looks at the stages any more
 	}
@@ -71,6 +72,17 @@ func (g progress) headline() string {
 		return "Resolving symbols"
 	}
 	return "Analysing"
+}
+
+// partial says what the report of a run that is worked on lacks; "" where there is none.
+func (g progress) partial() string {
+	switch {
+	case !g.reported:
+		return ""
+	case g.isReading():
+		return fmt.Sprintf("This report does not contain %s yet. It will change.", quantity.Plural(len(g.files)-g.done, "file"))
+	}
+	return "A newer report is being made. This report will change."
 }
 
 // unread is how many files failed.
