@@ -5,7 +5,7 @@
 //	---------- Block 1 at 0x…         Visual Leak Detector 1.9 to 2.9             vld.go
 //	Error #1: LEAK 2 direct bytes     Dr. Memory                                  drmemory.go
 //	Direct leak of 7 byte(s) in …     LeakSanitizer, alone or in AddressSanitizer sanitizer.go
-//	A memory block has been leaked.   FastMM 4                                    fastmm.go
+//	A memory block has been leaked.   FastMM 4 and 5                              fastmm.go
 //
 // There is no specification of any of them. The layouts are those of the tools' manuals and of reports in public issue
 // trackers; each file says which.

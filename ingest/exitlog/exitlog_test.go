@@ -47,7 +47,12 @@ func TestCut(t *testing.T) {
 			most = most.Add(c.Total(0))
 		}
 		var before int64
-		for n := range log {
+		step := 1
+		const long = 1000 // bytes; a shorter log is cut behind each of its bytes
+		if len(log) > long {
+			step = 3
+		}
+		for n := 0; n < len(log); n += step {
 			captures, err := exitlog.Read(t.Context(), bytes.NewReader(log[:n]))
 			var sum capture.Usage
 			for _, c := range captures {

@@ -64,6 +64,9 @@ func (l *lanes) lane(name []byte) *lane {
 // line reads a line.
 func (l *lanes) line(raw []byte, number int64) {
 	stripped := l.stripper.strip(raw)
+	if stripped.numbered != nil && l.summary(stripped, number) {
+		return
+	}
 	at := l.lane(stripped.lane)
 	if at == nil {
 		return
@@ -108,6 +111,23 @@ func (l *lanes) line(raw []byte, number int64) {
 	if at.tests.pending > 0 { // the name comes in a line after
 		l.openUntil = max(l.openUntil, number+int64(at.tests.pending))
 	}
+}
+
+// summary gives a line to a list that FastMM 5 ends with, whose lines begin with a number as ctest's do: "12: 1 x TObject".
+func (l *lanes) summary(stripped strippedLine, number int64) (mine bool) {
+	at := l.byName[string(stripped.numberedLane)]
+	if at == nil || at.open == nil {
+		return false
+	}
+	p, ok := at.open.(*fastMMParser)
+	if !ok || !p.summary || number >= at.until {
+		return false
+	}
+	mine, open := p.line(stripped.numbered, number)
+	if mine {
+		l.keep(at, p, open, number)
+	}
+	return mine
 }
 
 // keep notes whether a list goes on.

@@ -9,6 +9,9 @@ const mostPrefixes = 8
 type strippedLine struct {
 	text []byte
 	lane []byte // nil where the line has no such prefix
+	// numbered is the text with the last number before it, such as "12: ", which may be part of the text; nil for none.
+	numbered     []byte
+	numberedLane []byte // lane of numbered
 }
 
 // A prefixStripper takes off lines what CI systems and shells put before them. Its room is used for each line.
@@ -34,7 +37,9 @@ func (p *prefixStripper) strip(line []byte) (out strippedLine) {
 		n, lane := 0, []byte(nil)
 		switch c := line[0]; {
 		case c >= '0' && c <= '9':
-			n, lane = cutNumber(line)
+			if n, lane = cutNumber(line); lane != nil {
+				out.numbered, out.numberedLane = line, out.lane
+			}
 		case c == '[':
 			n, lane = cutBrackets(line)
 		case c == '~':
@@ -125,10 +130,8 @@ func cutTime(line []byte) int {
 	switch {
 	case n < len(line) && line[n] == 'Z':
 		n++
-		if matches(line[n:], " ddO") || matches(line[n:], " ddE") { // GitLab: number and kind of the stream
-			if n += 4; n < len(line) && line[n] == '+' { // goes on the line before
-				n++
-			}
+		if stream := cutStream(line[n:]); stream > 0 {
+			return n + stream
 		}
 	case n < len(line) && (matches(line[n:], "+dd:dd") || matches(line[n:], "-dd:dd")):
 		n += 6
@@ -137,6 +140,22 @@ func cutTime(line []byte) int {
 		return 0
 	}
 	return n
+}
+
+// cutStream is the length of what GitLab prints behind a time: the number and kind of the stream, " 00O", and a plus where
+// the line goes on the line before.
+func cutStream(rest []byte) int {
+	const stream = 4
+	if !matches(rest, " ddO") && !matches(rest, " ddE") {
+		return 0
+	}
+	switch {
+	case len(rest) == stream || rest[stream] == ' ':
+		return stream
+	case rest[stream] == '+':
+		return stream + 1
+	}
+	return 0
 }
 
 // matches reports whether a line begins like a pattern, in which d is a digit.

@@ -15,6 +15,7 @@ var beginWords = []string{
 	": LEAK ", "POSSIBLE LEAK ", "REACHABLE LEAK ", "Dr. Memory results for pid", "NO ERRORS FOUND:", "ERRORS FOUND:",
 	"LeakSanitizer: detected memory leaks", "irect leak of ",
 	"A memory block has been leaked.", "leaked memory. The small block leaks are",
+	"leaked memory. The leaks ordered by size are", " leaked medium and large blocks are",
 }
 
 // testWords are in lines that say which test runs.
