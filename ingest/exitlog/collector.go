@@ -52,6 +52,7 @@ type collector struct {
 	lists     map[listKey]*list
 	order     []*list
 	crt       crtBlocks
+	notes     notes
 	programs  map[*lane]string
 	frames    map[string]parsedFrame // by the text of their lines: most come many times
 	files     map[string]string      // by their bytes
@@ -203,6 +204,9 @@ func (l *list) warn(code capture.Code, number, count int64, message string) {
 // captures finishes all lists.
 func (o *collector) captures(s *scanner) []*capture.Capture {
 	o.addCRT()
+	if len(o.order) > 0 {
+		o.notes.warn(o.order[0])
+	}
 	if o.lostLists > 0 {
 		o.order[0].warn(capture.Truncated, 0, o.lostLists, fmt.Sprintf(
 			"Split the log: it holds lists of more than %d tests and processes. The further ones are not read.", mostLists))

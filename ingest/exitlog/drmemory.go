@@ -24,7 +24,8 @@ import (
 //		Error #   1:      3
 //
 // A frame without a module is of the program: Dr. Memory hides its name. Duplicates count as often as the final summary
-// says, each with the bytes of the first. Other errors, handle leaks and suppressed leaks are no memory that was left.
+// says, each with the bytes of the first. Other errors and suppressed leaks are no memory that was left. Handle leaks are
+// counted. With some options a leak has no direct and indirect bytes: "REACHABLE LEAK 12345 bytes".
 type drMemoryParser struct {
 	in      *lane
 	out     *collector
@@ -110,10 +111,11 @@ func (p *drMemoryParser) begin(text []byte, number int64) (mine, open bool) {
 		}
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte("LEAK ")); !ok {
+		p.handles(text, number)
 		return p.list != nil, p.list != nil
 	}
-	if l.direct, rest, ok = cutDecimal(rest); !ok || !hasPrefix(rest, " direct bytes ") {
-		return false, false
+	if l.direct, rest, ok = cutDecimal(rest); !ok || !hasPrefix(rest, " direct bytes ") && !hasPrefix(rest, " bytes") {
+		return false, p.list != nil
 	}
 	if _, behind, ok := bytes.Cut(rest, []byte(" + ")); ok {
 		l.indirect, _, _ = cutDecimal(behind)
@@ -121,6 +123,21 @@ func (p *drMemoryParser) begin(text []byte, number int64) (mine, open bool) {
 	p.open(number)
 	p.leak, p.dups, p.since = l, false, number
 	return true, true
+}
+
+// handles counts "5: HANDLE LEAK: KERNEL handle 0x94 and 2 similar handle(s) were opened but not closed:".
+func (p *drMemoryParser) handles(text []byte, number int64) {
+	_, rest, ok := bytes.Cut(text, []byte(": HANDLE LEAK: "))
+	if !ok {
+		return
+	}
+	count := int64(1)
+	if _, similar, ok := bytes.Cut(rest, []byte(" and ")); ok {
+		if n, behind, ok := cutDecimal(similar); ok && hasPrefix(behind, " similar handle") {
+			count += n
+		}
+	}
+	p.out.notes.add(ofHandles, number, count)
 }
 
 // results reads "4242: "app.exe"".

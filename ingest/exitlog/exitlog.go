@@ -18,6 +18,7 @@ package exitlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -41,10 +42,10 @@ const (
 const sniffed = 64 << 10
 
 // Sniff reports whether a list is in head, the first 64 KiB of a file, or may come behind it because the file is a text
-// that is longer.
+// that is longer. Texts that have only lines of notes.go are taken, too: they are refused with a reason.
 func Sniff(head []byte) bool {
 	text, _ := io.ReadAll(plaintext.NewDecoder(bytes.NewReader(head))) // reading from memory does not fail
-	if begins.find(text) >= 0 {
+	if known.find(text) >= 0 {
 		return true
 	}
 	return len(head) >= sniffed && isText(text)
@@ -64,11 +65,14 @@ func isText(b []byte) bool {
 
 // Check reports, as an *evidence.Error, that a file holds no list.
 func Check(ctx context.Context, r io.ReaderAt, size int64) error {
-	s := newScanner(ctx, io.NewSectionReader(r, 0, size), begins)
-	if _, ok := s.next(true); ok {
+	s := newScanner(ctx, io.NewSectionReader(r, 0, size), known)
+	if line, ok := s.next(true); !ok {
+		return s.failure(noList())
+	} else if begins.find(line) >= 0 {
 		return nil
 	}
-	return s.failure(noList())
+	_, err := Read(ctx, io.NewSectionReader(r, 0, size)) // it says what the lines of notes.go mean
+	return err
 }
 
 func noList() *evidence.Error {
@@ -96,7 +100,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	captures := lanes.finish(s)
 	var err error
 	if len(captures) == 0 {
-		err = s.failure(noList())
+		err = s.failure(lanes.out.notes.refusal())
 	} else if s.err != nil {
 		err = s.failure(nil)
 	}
@@ -114,7 +118,7 @@ func (s *scanner) failure(otherwise *evidence.Error) error {
 	case s.err != nil:
 		return &evidence.Error{Code: evidence.CodeReadFailed, Message: "reading the log failed", Line: s.number, Err: s.err}
 	case otherwise != nil:
-		otherwise.Line = s.number
+		otherwise.Line = cmp.Or(otherwise.Line, s.number)
 		return otherwise
 	}
 	return nil

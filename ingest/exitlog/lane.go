@@ -104,6 +104,7 @@ func (l *lanes) line(raw []byte, number int64) {
 			return
 		}
 	}
+	l.out.notes.line(stripped.text, number)
 	if l.ctest.line(stripped.text, l, at) {
 		return
 	}

@@ -3,6 +3,7 @@ package exitlog
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // leastTrigger is the length of the shortest trigger: the search looks at two bytes of so many.
@@ -18,6 +19,18 @@ var beginWords = []string{
 	"leaked memory. The leaks ordered by size are", " leaked medium and large blocks are",
 }
 
+// leakWords are in lines that name a leak. Those that no list holds are counted.
+var leakWords = []string{
+	": LEAK ", "POSSIBLE LEAK ", "REACHABLE LEAK ", "irect leak of ", "A memory block has been leaked.", "---------- Block ",
+	" normal block at ", " client block at ",
+}
+
+// noteWords are in further lines that concern leaks or heaps, and that no list holds.
+var noteWords = []string{
+	"HANDLE LEAK: ", "VERIFIER STOP ", "Heap block at ", "nvalid address specified to Rtl", "nvalid Address specified to Rtl",
+	"HEAP CORRUPTION DETECTED: ", " normal block at ", " client block at ",
+}
+
 // testWords are in lines that say which test runs.
 var testWords = []string{
 	"[ RUN      ]", "[       OK ]", "[  FAILED  ]", "[  SKIPPED ]",
@@ -31,8 +44,11 @@ var testWords = []string{
 const catchRule = "-------------------------------------------------------------------------------"
 
 var (
-	begins   = newTriggers(beginWords)
-	triggers = newTriggers(append(append([]string(nil), beginWords...), testWords...))
+	begins     = newTriggers(beginWords)
+	leakLike   = newTriggers(leakWords)
+	noteworthy = newTriggers(slices.Concat(leakWords, noteWords))
+	known      = newTriggers(slices.Concat(beginWords, noteWords))
+	triggers   = newTriggers(slices.Concat(beginWords, noteWords, testWords))
 )
 
 // A triggerSet finds the first of many words in a text, by the algorithm of Wu and Manber: of leastTrigger bytes the
