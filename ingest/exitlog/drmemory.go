@@ -72,6 +72,9 @@ func (p *drMemoryParser) line(text []byte, number int64) (mine, open bool) {
 	case hasPrefix(text, "NO ERRORS FOUND:"), hasPrefix(text, "ERRORS FOUND:"):
 		p.take()
 		p.open(number)
+		if p.list != nil {
+			p.list.broken = 0 // whatever was printed between its leaks and this summary
+		}
 		p.list, p.dups, p.stacks = nil, false, nil
 		return true, false
 	case p.list == nil || !p.leak.open:
@@ -201,7 +204,7 @@ func (p *drMemoryParser) duplicate(text []byte) bool {
 
 func (p *drMemoryParser) end() {
 	p.take()
-	if p.list != nil && p.stacks == nil {
+	if p.list != nil {
 		p.list.broken = cmp.Or(p.list.broken, p.since)
 	}
 	p.list, p.dups, p.stacks = nil, false, nil

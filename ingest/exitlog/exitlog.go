@@ -6,6 +6,9 @@
 //	Error #1: LEAK 2 direct bytes     Dr. Memory                                  drmemory.go
 //	Direct leak of 7 byte(s) in …     LeakSanitizer, alone or in AddressSanitizer sanitizer.go
 //	A memory block has been leaked.   FastMM 4 and 5                              fastmm.go
+//	leaks: …  sum: 160 B / 2          heob                                        heob.go
+//	<valgrindoutput>                  heob and Valgrind                           memcheck_xml.go
+//	==4242== 24 bytes … lost          Valgrind                                    memcheck_text.go
 //
 // There is no specification of any of them. The layouts are those of the tools' manuals and of reports in public issue
 // trackers; each file says which.
@@ -36,6 +39,8 @@ const (
 	KindDrMemory  capture.Kind = "drmemory"
 	KindSanitizer capture.Kind = "sanitizer"
 	KindFastMM    capture.Kind = "fastmm"
+	KindHeob      capture.Kind = "heob"
+	KindMemcheck  capture.Kind = "valgrind"
 )
 
 // sniffed is how much of a file tells whether it is a text, where nothing of a list is in it.
@@ -78,8 +83,8 @@ func Check(ctx context.Context, r io.ReaderAt, size int64) error {
 func noList() *evidence.Error {
 	return &evidence.Error{Code: evidence.CodeUnknownFormat,
 		Message: "the text holds no list of blocks that a program left at its exit",
-		Do: "give the whole log, with what the debug CRT, Visual Leak Detector, Dr. Memory, a sanitizer or FastMM printed " +
-			"when the program ended"}
+		Do: "give the whole log, with what the debug CRT, Visual Leak Detector, Dr. Memory, a sanitizer, FastMM or another tool " +
+			"of docs/leaks-at-exit.md printed when the program ended"}
 }
 
 // Read reads a log: one capture for each tool, process and test that left blocks, in the order of the log. It holds one

@@ -50,7 +50,7 @@ func TestCut(t *testing.T) {
 		step := 1
 		const long = 1000 // bytes; a shorter log is cut behind each of its bytes
 		if len(log) > long {
-			step = 3
+			step = 7
 		}
 		for n := 0; n < len(log); n += step {
 			captures, err := exitlog.Read(t.Context(), bytes.NewReader(log[:n]))

@@ -217,6 +217,9 @@ func cutBrackets(line []byte) (n int, lane []byte) {
 	if isLogLevel(in) {
 		return n, nil
 	}
+	if n == len(line) && countDigits(in) < len(in) { // heob's [malloc]: there is nothing that it would be a prefix of
+		return 0, nil
+	}
 	return n, line[:n]
 }
 

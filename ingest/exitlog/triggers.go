@@ -17,6 +17,10 @@ var beginWords = []string{
 	"LeakSanitizer: detected memory leaks", "irect leak of ",
 	"A memory block has been leaked.", "leaked memory. The small block leaks are",
 	"leaked memory. The leaks ordered by size are", " leaked medium and large blocks are",
+	"leaks:\n", "leaks:\r", "leaks:\x1b", "leaks (lost):", "leaks (jointly lost):", "leaks (indirectly lost):",
+	"leaks (reachable):", "leaks (indirectly reachable):", "no leaks found",
+	"<valgrindoutput>",
+	" lost in loss record ", "still reachable in loss record ", "== LEAK SUMMARY:", "All heap blocks were freed -- no leaks are possible",
 }
 
 // leakWords are in lines that name a leak. Those that no list holds are counted.
@@ -34,6 +38,7 @@ var noteWords = []string{
 // testWords are in lines that say which test runs.
 var testWords = []string{
 	"[ RUN      ]", "[       OK ]", "[  FAILED  ]", "[  SKIPPED ]",
+	"== Command: ",
 	"   Start ", " Test #", " Test  #", " Test   #", "Test command: ", "% tests passed",
 	"TEST CASE:", "[doctest] ", "Entering test ", "Leaving test ",
 	catchRule, "test cases: ", "All tests passed",
