@@ -14,6 +14,7 @@ import (
 	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/exitlog"
 	"heapdrift/ingest/hdsnap"
+	"heapdrift/ingest/heapprofile"
 	"heapdrift/ingest/umdh"
 	"heapdrift/ingest/vmmap"
 	"heapdrift/ingest/windbg"
@@ -56,6 +57,17 @@ var formats = []format{
 		},
 		read: func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error) {
 			return umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
+		},
+	},
+	{
+		Format: evidence.Format{
+			Kind: "heap-profile", Name: "a heap profile", Plural: "heap profiles", Extensions: []string{".heap"},
+			Tools:    "jemalloc, gperftools, tcmalloc, mimalloc",
+			Captures: kinds(heapprofile.KindJemalloc, heapprofile.KindGperftools, heapprofile.KindPprof),
+			Sniff:    heapprofile.Sniff,
+		},
+		read: func(ctx context.Context, m Member, _ Options) ([]*capture.Capture, error) {
+			return heapprofile.Read(ctx, m, m.Name)
 		},
 	},
 	{

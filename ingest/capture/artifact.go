@@ -40,6 +40,7 @@ const (
 	tagFormer
 	tagWork // of captures with work only
 	tagExit
+	tagSampling // of captures of samples only
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -56,6 +57,9 @@ func (c *Capture) Write(w io.Writer) error {
 	}
 	if c.Work != nil {
 		sections = append(sections, section{tagWork, c.putWork})
+	}
+	if c.Sampling != 0 {
+		sections = append(sections, section{tagSampling, c.putSampling})
 	}
 	return writeArtifact(w, artifactMagic, sections)
 }
@@ -74,7 +78,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
-		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit,
+		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit, tagSampling: c.takeSampling,
 	})
 	if err != nil {
 		return nil, err

@@ -46,8 +46,11 @@ type Capture struct {
 	Blocks    Blocks  // of the only snapshot; empty where the evidence has no addresses
 	Memory    *Memory // nil where the evidence tells of sites only
 	Work      *Work   // at the only snapshot; nil where the evidence does not say
-	Warnings  []Warning
-	Test      string // of ShapeExit: the test that was running when the tool printed the list; "" where none was
+	// Sampling is how many bytes the process allocated from one recorded allocation to the next, on average, where the
+	// evidence is a sample and the usage of sites is estimated from it; 0 where all blocks were recorded.
+	Sampling int64
+	Warnings []Warning
+	Test     string // of ShapeExit: the test that was running when the tool printed the list; "" where none was
 }
 
 // Work is what the process had done since it was started.

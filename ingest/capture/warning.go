@@ -42,6 +42,8 @@ const (
 	SeveralProcesses Code = "several-processes"
 	// ProcessGone says that the process that was chosen is not in the evidence any more.
 	ProcessGone Code = "process-gone"
+	// Sampled says that the evidence is a sample, from which counts and bytes are estimated.
+	Sampled Code = "sampled"
 	// Malformed counts lines or records that were not understood and are not in the numbers.
 	Malformed Code = "malformed"
 	// Inconsistent counts entries whose own numbers contradict each other.

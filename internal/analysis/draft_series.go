@@ -74,5 +74,6 @@ func (d *draft) countFrames() { countFrames(d.report, d.table) }
 func (d *draft) warnOfSeries() {
 	d.doubted = d.series.doubted
 	d.report.Warnings = append(append([]Warning{}, readerWarnings(d.parts)...), d.series.warnings...)
+	d.report.Warnings = append(d.report.Warnings, d.series.sampledWarning()...)
 	d.report.Warnings = append(d.report.Warnings, d.symbolWarnings()...)
 }

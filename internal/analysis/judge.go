@@ -18,6 +18,7 @@ type judge struct {
 	// The instants that are looked at are [first, last): of snapshots those of the longest life of the process.
 	first, last int
 	axis        score.Axis
+	rates       []int64 // by snapshot: bytes from one recorded allocation to the next; nil where all blocks are recorded
 	// lowerBound says that the first or the last instant is cut short, so that blocks which it does not list may have
 	// existed.
 	lowerBound bool
@@ -48,6 +49,7 @@ func (s *series) judgeOf(r *Report, spans *capture.SiteSpans) *judge {
 		return j
 	}
 	j.first, j.last = s.judgedLife()
+	j.rates = s.rates()
 	looked := r.Snapshots[j.first:j.last]
 	j.axis = axisOf(looked, r.Work, j.first)
 	j.lowerBound = looked[0].LowerBound || looked[len(looked)-1].LowerBound
@@ -207,15 +209,24 @@ func (j *judge) series(s *sample) *score.Series {
 		n = len(j.looked)
 	}
 	series := &score.Series{Count: make([]int64, n), Bytes: make([]int64, n), Spans: s.spans, Followed: s.followed}
+	estimated, recorded := int64(0), int64(0)
 	for i := range n {
-		u := usage[i]
+		at := i
 		if j.looked != nil {
-			u = usage[j.looked[i]]
+			at = j.looked[i]
 		}
+		u := usage[at]
 		series.Count[i], series.Bytes[i] = u.Count, u.Bytes
+		if j.rates != nil {
+			series.Count[i] = u.Recorded(j.rates[j.first+at])
+			estimated, recorded = estimated+u.Count, recorded+series.Count[i]
+		}
 		if s.kind == capture.KindVirtual { // a reservation that is committed further is one all the same: pages are what grows
 			series.Count[i] = u.Bytes / pageBytes
 		}
+	}
+	if j.rates != nil {
+		series.Each = float64(max(1, estimated)) / float64(max(1, recorded))
 	}
 	if s.kind == capture.KindVirtual {
 		series.Spans, series.Followed = nil, false // of pages nobody knows

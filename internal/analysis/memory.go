@@ -112,7 +112,7 @@ func firstOf(before []part, p part, has func(*capture.Memory) bool) int {
 // is of that of its run.
 func sameLife(a, b *capture.Capture) bool {
 	samePID := a.Process.PID == b.Process.PID || a.Process.PID == 0 || b.Process.PID == 0
-	moved, _ := movedModules(a.Modules, b.Modules)
+	moved, _ := movedModules(a.Modules, b.Modules, b.Process.Name)
 	return samePID && moved != imageMoved
 }
 

@@ -228,8 +228,11 @@ func (d *draft) symbolWarnings() []Warning {
 			when = " before the process ended"
 		}
 		add, wanted := "", missing(r.Modules)
-		if wanted != "" {
+		switch {
+		case wanted != "":
 			add = "Add symbols: "
+		case slices.ContainsFunc(r.Modules, func(m Module) bool { return m.Unnamed > 0 && m.isForeign() }):
+			wanted = " Symbols of ELF images are not read: give profiles with names (jeprof --raw or pprof --raw)."
 		}
 		list = append(list, Warning{Code: capture.NoSymbols, Count: d.unnamed.Count, Message: fmt.Sprintf(
 			"%s%s of %s (%s held%s) %s no function name, only module+0xRVA.%s", add, quantity.Count(d.unnamed.Count),
@@ -261,7 +264,7 @@ func (d *draft) symbolWarnings() []Warning {
 func missing(modules []Module) string {
 	var lacking []*Module
 	for i := range modules {
-		if modules[i].Unnamed > 0 {
+		if modules[i].Unnamed > 0 && !modules[i].isForeign() {
 			lacking = append(lacking, &modules[i])
 		}
 	}
@@ -280,6 +283,9 @@ func missing(modules []Module) string {
 	}
 	return s + "."
 }
+
+// isForeign reports whether a module is an image of another system than Windows, which has no PDB.
+func (m *Module) isForeign() bool { return strings.HasPrefix(m.Path, "/") }
 
 // MissingSymbolsText names the symbols that a module lacks, so that a user can search for them.
 func (m *Module) MissingSymbolsText() string {

@@ -17,7 +17,7 @@ func (s *series) findLives() {
 	for p := 1; p < len(s.parts); p++ {
 		before, now := s.parts[p-1], s.parts[p]
 		s.lives[p] = s.lives[p-1]
-		moved, which := movedModules(before.Modules, now.Modules)
+		moved, which := movedModules(before.Modules, now.Modules, now.Process.Name)
 		switch {
 		case known.Process.PID != 0 && now.Process.PID != 0 && known.Process.PID != now.Process.PID:
 			s.lives[p]++
@@ -108,7 +108,7 @@ const (
 )
 
 // movedModules compares the addresses of modules of the same path, and names one that moved.
-func movedModules(before, now []capture.Module) (move, string) {
+func movedModules(before, now []capture.Module, program string) (move, string) {
 	bases := map[string]uint64{}
 	for _, m := range before {
 		if m.Base != 0 {
@@ -122,7 +122,7 @@ func movedModules(before, now []capture.Module) (move, string) {
 			continue
 		}
 		name := strings.ToLower(m.FileName())
-		if strings.HasSuffix(name, ".exe") || name == "ntdll.dll" {
+		if strings.HasSuffix(name, ".exe") || name == "ntdll.dll" || strings.EqualFold(name, program) {
 			return imageMoved, m.FileName()
 		}
 		what, which = libraryMoved, m.FileName()

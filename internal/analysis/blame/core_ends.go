@@ -4,7 +4,8 @@ package blame
 var bases = newTable([]coreRule{
 	{"base/thread", LayerBase, `RtlUserThreadStart RtlUserFiberStart BaseThreadInitThunk BaseThreadInitXfgThunk BaseThreadStart BaseThreadStartThunk BaseProcessStart BaseProcessStartThunk BaseFiberStart
 		LdrInitializeThunk LdrpInitialize LdrpInitializeProcess LdrpInitialize* LdrpInitializeThread LdrpInitializeNode LdrpInitializeGraphRecurse LdrpCallInitRoutine* LdrpCallTlsInitializers LdrpRunInitializeRoutines LdrxCallInitRoutine
-		PspUserThreadStartup KiStartUserThread PspSystemThreadStartup KiStartSystemThread`},
+		PspUserThreadStartup KiStartUserThread PspSystemThreadStartup KiStartSystemThread
+		libc_start_main* libc_start_call_main start_thread clone3`},
 	{"base/crt", LayerBase, `mainCRTStartup wmainCRTStartup WinMainCRTStartup wWinMainCRTStartup scrt_common_main* invoke_main tmainCRTStartup DllMainCRTStartup* CRT_INIT* DllMainDispatch dllmain_crt_dispatch dllmain_dispatch dllmain_crt_process_attach
 		dllmain_raw CRTDLL_INIT* initterm initterm_e thread_start threadstart threadstartex callthreadstart callthreadstartex invoke_thread_procedure* AfxWinMain AfxThreadEntry
 		std::thread::Invoke std::thread::_Invoke std::_LaunchPad* std::_Pad::* rust_begin_short_backtrace std::sys::backtrace::* std::sys_common::backtrace::* std::rt::lang_start*`},
@@ -32,15 +33,15 @@ var toolModules = newGlobs("verifier", "vrfcore", "vfbasics", "vfcompat", "vfnet
 
 // allocatorModules are images of allocators, whatever their functions are called.
 var allocatorModules = newGlobs("mimalloc*", "jemalloc*", "tcmalloc*", "libtcmalloc*", "tbbmalloc*", "libtbbmalloc*",
-	"rpmalloc*", "snmalloc*", "smartheap*", "shsmp*", "hoard*")
+	"libjemalloc*", "libmimalloc*", "rpmalloc*", "snmalloc*", "smartheap*", "shsmp*", "hoard*")
 
 // unnamedAllocators and unnamedBases are images of the system and of run-times. Their frames without a name are taken
 // for the allocator at the inner end, and for the thread's start at the outer end.
 var (
 	unnamedAllocators = newGlobs("ntoskrnl", "ntkrnlmp", "ntkrnlpa", "ntkrpamp", "ntdll", "ntdll_*", "kernelbase",
 		"kernel32", "ucrtbase", "ucrtbased", "msvcrt", "msvcrtd", "msvcr#", "msvcr#d", "msvcr#_clr*", "vcruntime#",
-		"vcruntime#d", "vcruntime#_*")
-	unnamedBases = newGlobs("ntdll", "ntdll_*", "kernel32")
+		"vcruntime#d", "vcruntime#_*", "libc.so*", "libstdc++.so*", "libc++.so*")
+	unnamedBases = newGlobs("ntdll", "ntdll_*", "kernel32", "libc.so*", "libpthread*")
 )
 
 // wow64Modules run 32-bit programs on 64-bit Windows.

@@ -41,8 +41,12 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	if last <= first && v.y[v.n-1] > v.y[0] {
 		list = append(list, clause("blocks", false, "The number of blocks did not grow, only their size."))
 	}
-	list = append(list, clause("growth", v.grown > 0, "From %s to %s blocks; rose in %d of %s.", decimal(first),
-		decimal(last), v.steps, quantity.Plural(v.n-1, "interval")))
+	what := "blocks"
+	if v.sampled {
+		what = "recorded blocks"
+	}
+	list = append(list, clause("growth", v.grown > 0, "From %s to %s %s; rose in %d of %s.", decimal(first),
+		decimal(last), what, v.steps, quantity.Plural(v.n-1, "interval")))
 	if v.conditions == nil {
 		if v.followed {
 			list = append(list, clause("stays", false, "Allocated and not freed: %s (a leak needs %d).",
@@ -57,8 +61,11 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	if !v.followed {
 		add(ConditionGoesOn, "%s", v.goesOnWords(v.rises, r, met(ConditionGoesOn)))
 		add(ConditionFalls, "All falls together are %s of the rises.", percent(v.fell/max(1, v.rose)))
-		list = append(list, Clause{Rule: string(ConditionKept),
-			Text: "Use raw UMDH logs or dumps: without block addresses, the evidence cannot show whether blocks stay."})
+		text := "Use raw UMDH logs or dumps: without block addresses, the evidence cannot show whether blocks stay."
+		if v.sampled {
+			text = "A profile has no block addresses, so it cannot show whether blocks stay."
+		}
+		list = append(list, Clause{Rule: string(ConditionKept), Text: text})
 		return append(list, v.conclusion(r)...)
 	}
 	c := &v.cohorts
@@ -174,7 +181,7 @@ func (v *snapshotView) goesOnWords(came []float64, r *Result, met *bool) string 
 	if v.followed {
 		what = "blocks that stay"
 	}
-	if met != nil && *met {
+	if met != nil && *met && late > 0 {
 		begin = "Still growing at the end: "
 		if r.Class == ClassLeak && v.followed {
 			begin, what = "Still leaking at the end: ", "leaked blocks"

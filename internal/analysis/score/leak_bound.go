@@ -37,6 +37,9 @@ func MostLeakedOfSeries(s *Series, a *Axis) float64 {
 			came += max(0, s.Count[i]-s.Count[i-1])
 		}
 	}
+	if s.Each > 0 {
+		return float64(came) * s.Each * span / (at[last-1] - at[first-1])
+	}
 	return float64(came) * span / (at[last-1] - at[first-1])
 }
 

@@ -122,6 +122,9 @@ func (a *Axis) Select(places []int) Axis {
 // A Series is one signature over snapshots.
 type Series struct {
 	Count, Bytes []int64
+	// Each is how many blocks a counted one stands for, where the evidence is a sample and Count counts what was recorded;
+	// 0 where all blocks are. Bytes are those of all blocks.
+	Each float64
 	// Spans are when its blocks came and went, by place of the snapshot; Followed says that they are known.
 	Spans    []capture.Span
 	Followed bool

@@ -26,6 +26,8 @@ const (
 // A snapshotView is all that is known of one series: what the score and the clauses are made of.
 type snapshotView struct {
 	points
+	each       float64   // blocks that a counted one stands for
+	sampled    bool      // the counts are those of a sample
 	span       float64   // of the axis, in its unit
 	at         []float64 // when the snapshots were taken, from 0 to 1
 	hours      float64   // that they cover; 0 where clocks do not tell
@@ -76,6 +78,9 @@ func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
 func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool) {
 	if v.points, v.span, ok = clean(s, a); !ok || v.n < 2 {
 		return v, ok
+	}
+	if v.each, v.sampled = 1, s.Each > 0; v.sampled {
+		v.each = s.Each
 	}
 	x, c := v.x[:v.n], v.c[:v.n]
 	v.line = fitLine(x, c)
@@ -212,7 +217,7 @@ func (v *snapshotView) rate(unit string) *Rate {
 	}
 	count, countLow, countHigh := TheilSen(p.x[:p.n], p.c[:p.n])
 	bytes, bytesLow, bytesHigh := TheilSen(p.x[:p.n], p.y[:p.n])
-	r.Count, r.CountLow, r.CountHigh = per(count), per(countLow), per(countHigh)
+	r.Count, r.CountLow, r.CountHigh = per(count*v.each), per(countLow*v.each), per(countHigh*v.each)
 	r.Bytes, r.BytesLow, r.BytesHigh = per(bytes), per(bytesLow), per(bytesHigh)
 	r.Over, r.Dispersion = (p.x[p.n-1]-p.x[0])*v.span, max(1, v.dispersion)
 	return r
