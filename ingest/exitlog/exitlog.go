@@ -9,6 +9,7 @@
 //	leaks: …  sum: 160 B / 2          heob                                        heob.go
 //	<valgrindoutput>                  heob and Valgrind                           memcheck_xml.go
 //	==4242== 24 bytes … lost          Valgrind                                    memcheck_text.go
+//	Leak of 24 bytes in 2 objects …   the heap checker of gperftools              heapcheck.go
 //
 // There is no specification of any of them. The layouts are those of the tools' manuals and of reports in public issue
 // trackers; each file says which.
@@ -41,6 +42,7 @@ const (
 	KindFastMM    capture.Kind = "fastmm"
 	KindHeob      capture.Kind = "heob"
 	KindMemcheck  capture.Kind = "valgrind"
+	KindHeapCheck capture.Kind = "heapcheck"
 )
 
 // sniffed is how much of a file tells whether it is a text, where nothing of a list is in it.

@@ -56,6 +56,7 @@ func (l *lanes) lane(name []byte) *lane {
 			&crtParser{in: at, out: l.out}, &vldParser{in: at, out: l.out}, &drMemoryParser{in: at, out: l.out},
 			&sanitizerParser{in: at, out: l.out}, &fastMMParser{in: at, out: l.out}, &heobParser{in: at, out: l.out},
 			&memcheckXMLParser{in: at, losses: losses{out: l.out}}, &memcheckParser{in: at, out: l.out},
+			&heapCheckParser{in: at, out: l.out},
 		}
 		l.byName[at.name] = at
 	}

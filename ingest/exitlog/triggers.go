@@ -33,6 +33,7 @@ var leakWords = []string{
 var noteWords = []string{
 	"HANDLE LEAK: ", "VERIFIER STOP ", "Heap block at ", "nvalid address specified to Rtl", "nvalid Address specified to Rtl",
 	"HEAP CORRUPTION DETECTED: ", " normal block at ", " client block at ",
+	"detected leaks of ", "No leaks found for check ", " objects allocated from:",
 }
 
 // testWords are in lines that say which test runs.
