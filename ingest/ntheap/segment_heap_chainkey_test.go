@@ -96,3 +96,42 @@ func TestChainKeyOfManyKeys(t *testing.T) {
 		t.Errorf("%v after %d steps", err, s.w.steps)
 	}
 }
+
+// Which bit means busy is told by neighbours: free chunks are never side by side. Chunks behind the first that is
+// damaged tell nothing, and one that ends with the subsegment tells as much as any other.
+func TestAllocatedKey(t *testing.T) {
+	type chunk struct{ size, previous, state uint64 }
+	const busy, free, end = 1, 0, 0x200
+	for name, test := range map[string]struct {
+		chunks   []chunk
+		inverted bool // a raw bit of 1 is what free chunks have
+	}{
+		"two busy":                        {[]chunk{{0x40, 0, busy}, {0x40, 0x40, busy}}, false},
+		"the last two":                    {[]chunk{{0x40, 0, free}, {0x40, 0x40, busy}, {end - 0xb0, 0x40, busy}}, false},
+		"the last two, inverted":          {[]chunk{{0x40, 0, busy}, {0x40, 0x40, free}, {end - 0xb0, 0x40, free}}, true},
+		"as many of both":                 {[]chunk{{0x40, 0, busy}, {0x40, 0x40, busy}, {0x40, 0x40, free}, {0x40, 0x40, free}}, false},
+		"more of the other":               {[]chunk{{0x40, 0, busy}, {0x40, 0x40, busy}, {0x40, 0x40, free}, {0x40, 0x40, free}, {0x40, 0x40, free}}, true},
+		"never side by side":              {[]chunk{{0x40, 0, busy}, {0x40, 0x40, free}, {0x40, 0x40, busy}}, false},
+		"damaged: behind the subsegment":  {[]chunk{{0x40, 0, busy}, {0x40, 0x40, free}, {end, 0x40, free}}, false},
+		"damaged: one granule too long":   {[]chunk{{0x40, 0, busy}, {0x40, 0x40, free}, {end - 0xa0, 0x40, free}}, false},
+		"damaged: no size":                {[]chunk{{0x40, 0, busy}, {0x40, 0x40, free}, {0, 0x40, free}}, false},
+		"damaged: another one before":     {[]chunk{{0x40, 0, busy}, {0x40, 0x40, free}, {0x40, 0x50, free}}, false},
+		"damaged: something before first": {[]chunk{{0x40, 0x10, free}, {0x40, 0x40, free}}, false},
+	} {
+		const key = 0x0123_4567_0000 // sizes; the bit stays to be found
+		m := make(chainMemory, end)
+		off := uint64(0x30)
+		for _, c := range test.chunks {
+			putChunk(m, off, c.size, c.previous, c.state, key)
+			off += c.size
+		}
+		if off < end { // what follows is no chunk
+			putChunk(m, off, end, 0, 0, key)
+		}
+		s, v := newChainSearch(t, m)
+		s.heap = key
+		if got := s.allocatedKey([]keySample{v}); got != 0 != test.inverted {
+			t.Errorf("%s: key %#x", name, got)
+		}
+	}
+}
