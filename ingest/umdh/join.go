@@ -45,12 +45,13 @@ func takeExcerpt(d, from *capture.Capture) {
 	if d.Memory == nil {
 		d.Memory = &capture.Memory{Source: "raw entries of UMDH"}
 	}
-	m, total := d.Memory, capture.Usage{}
+	m, total, all := d.Memory, capture.Usage{}, true
 	for i := range from.Sites {
 		site := &from.Sites[i]
 		u := site.Usage[0]
 		total = total.Add(u)
 		if len(m.Samples) == maxJoined {
+			all = false
 			continue
 		}
 		stack := copyStack(&d.Stacks, &from.Stacks, site.Stack)
@@ -70,8 +71,8 @@ func takeExcerpt(d, from *capture.Capture) {
 	d.Process.Bits = max(d.Process.Bits, from.Process.Bits)
 	text := fmt.Sprintf("The file also lists raw entries, %s of %s. They belong to one of the two compared logs and are not counted.", quantity.Plural(total.Count, "block"),
 		quantity.Bytes(total.Bytes))
-	if more := len(from.Sites) - len(m.Samples); more > 0 {
-		text += fmt.Sprintf("; %d of them are not shown", more)
+	if !all {
+		text += fmt.Sprintf(" Only the first %s are shown.", quantity.Plural(maxJoined, "allocation site"))
 	}
 	m.Notes = append(m.Notes, capture.Note{Topic: capture.TopicInfo, Text: text})
 	settleMissing(d)

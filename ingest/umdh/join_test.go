@@ -152,6 +152,72 @@ Total increase ==     90 requested +      0 overhead =     90
 	}
 }
 
+// All entries beside a difference are counted, and the first 1000 sites of them are shown.
+func TestManyEntriesBesideADifference(t *testing.T) {
+	for sites, want := range map[int]string{
+		999:  "999 blocks of 999 B. They belong to one of the two compared logs and are not counted.",
+		1000: "1,000 blocks of 1,000 B. They belong to one of the two compared logs and are not counted.",
+		1001: "1,001 blocks of 1,001 B. They belong to one of the two compared logs and are not counted. Only the first 1,000 allocation sites are shown.",
+	} {
+		var log strings.Builder
+		for i := range sites {
+			fmt.Fprintf(&log, "1 bytes + 2 at %X by BackTrace%X\n\t77929B07\n", 0x10000+16*i, 0x1000+i)
+		}
+		captures, err := umdh.Read(t.Context(), strings.NewReader(log.String()+differenceOnly), umdh.Options{})
+		if err != nil || len(captures) != 1 || captures[0].Memory == nil {
+			t.Fatalf("%d entries: %d captures, %v", sites, len(captures), err)
+		}
+		m := captures[0].Memory
+		if note := m.Notes[len(m.Notes)-1].Text; !strings.HasSuffix(note, want) || len(m.Samples) != min(sites, 1000) {
+			t.Errorf("%d entries: %d are shown, %q", sites, len(m.Samples), note)
+		}
+	}
+}
+
+// Entries are joined to a difference that holds something; beside one without sites they are a capture of their own.
+func TestEntriesBesideAnEmptyDifference(t *testing.T) {
+	const empty = "Total increase ==      0 requested +      0 overhead =      0\n"
+	captures, err := umdh.Read(t.Context(), strings.NewReader(rawEntries+"\n"+empty), umdh.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range captures {
+		if c.Shape == capture.ShapeSnapshot && len(c.Sites) == 1 {
+			return
+		}
+	}
+	t.Errorf("the entries are lost: %d captures, the first %s with %d sites", len(captures), captures[0].Kind, len(captures[0].Sites))
+}
+
+// A difference takes over what the entries beside it say of themselves: damage, and the width of the process. That
+// stacks are missing is taken back only where none is.
+func TestWarningsOfJoinedEntries(t *testing.T) {
+	const entry = "1 bytes + 2 at 10010 by BackTraceF9A156DA\n\t77929B07\n"
+	const other = "+       5 (      9 -      4)      2 allocs\tBackTraceBB\n+       1 (      2 -      1)\tBackTraceBB\tallocations\n"
+	for name, test := range map[string]struct {
+		log  string
+		bits uint8
+		want string
+	}{
+		"all stacks":       {entry + differenceOnly, 32, "truncated"},
+		"wide":             {entry + "1 bytes + 2 at 7FF612345678 by BackTraceC\n\t7FF612345678\n" + differenceOnly, 64, "truncated"},
+		"one is missing":   {entry + differenceOnly + other, 32, "truncated stack-missing"},
+		"differing stacks": {entry + "1 bytes + 2 at 10020 by BackTraceF9A156DA\n\t77929B08\n" + differenceOnly, 32, "truncated inconsistent"},
+	} {
+		captures, err := umdh.Read(t.Context(), strings.NewReader(test.log), umdh.Options{})
+		if err != nil || len(captures) != 1 {
+			t.Fatalf("%s: %d captures, %v", name, len(captures), err)
+		}
+		var codes []string
+		for _, w := range captures[0].Warnings {
+			codes = append(codes, string(w.Code))
+		}
+		if got := strings.Join(codes, " "); got != test.want || captures[0].Process.Bits != test.bits {
+			t.Errorf("%s: warnings %q, %d bits; want %q, %d", name, got, captures[0].Process.Bits, test.want, test.bits)
+		}
+	}
+}
+
 // The published pages, with the figures that a reader finds by eye.
 func TestPastedDifferences(t *testing.T) {
 	for file, want := range map[string][4]int64{ // before, after, raw blocks and bytes

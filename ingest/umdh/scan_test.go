@@ -106,3 +106,46 @@ func FuzzFastAndCareful(f *testing.F) {
 		}
 	})
 }
+
+// Numbers at the limits of their fields, lines that end in other ways, and stacks of which one line is written
+// differently are read as they are read with care.
+func TestFastAndCarefulAtTheLimits(t *testing.T) {
+	const entry = "30 bytes + 3A at 206EDDA8BA0 by BackTraceEDD4EEA6\r\n"
+	for name, lines := range map[string]string{
+		"overhead of 8 digits":   "1 bytes + 12345678 at 10010 by BackTraceA\n",
+		"overhead of 9 digits":   "1 bytes + 123456789 at 10010 by BackTraceA\n",
+		"overhead of 16 digits":  "1 bytes + 0000000000000012 at 10010 by BackTraceA\n",
+		"no overhead":            "1 bytes +  at 10010 by BackTraceA\n",
+		"request of 8 digits":    "12345678 bytes + 2 at 10010 by BackTraceA\n",
+		"request of 9 digits":    "123456789 bytes + 2 at 10010 by BackTraceA\n",
+		"no request":             " bytes + 2 at 10010 by BackTraceA\n",
+		"no address":             "1 bytes + 2 at  by BackTraceA\n",
+		"no id":                  "1 bytes + 2 at 10010 by BackTrace\r\n",
+		"id of 8 digits, LF":     "1 bytes + 2 at 10010 by BackTrace12345678\n",
+		"id of 8 digits, CR LF":  "1 bytes + 2 at 10010 by BackTrace12345678\r\n",
+		"id of 9 digits":         "1 bytes + 2 at 10010 by BackTrace123456789\r\n",
+		"id of 7 and a mark":     "1 bytes + 2 at 10010 by BackTrace1234567-\r\n1G bytes + 2 at 10010 by BackTraceA\n",
+		"id of 7 and a blank":    "1 bytes + 2 at 10010 by BackTrace1234567 \r\n1G bytes + 2 at 10010 by BackTraceA\n",
+		"id of 7 and two lines":  "1 bytes + 2 at 10010 by BackTrace1234567\n\r\n1G bytes + 2 at 10010 by BackTraceA\n",
+		"id of 8 and one more":   "1 bytes + 2 at 10010 by BackTrace12345678G\n\t1\n",
+		"id of 8 and a comma":    "1 bytes + 2 at 10010 by BackTrace12345678,\n\t1\n",
+		"address of 12, then 13": "1 bytes + 2 at 123456789ABC by BackTraceA\n1 bytes + 2 at 123456780ABCD by BackTraceA\n1 bytes + 2 at 123456789ABCD by BackTraceA\n1 bytes + 2 at 123456780ABCD by BackTraceA\n",
+		"address of 17":          "1 bytes + 2 at 00000000000010010 by BackTraceA\n1 bytes + 2 at 100000000000010010 by BackTraceA\n",
+		"address of 4, then 5":   "1 bytes + 2 at 1234 by BackTraceA\n1 bytes + 2 at 12345 by BackTraceA\n1 bytes + 2 at 1235 by BackTraceA\n1 bytes + 2 at 11235 by BackTraceA\n",
+		"frame of 8, 9 and 16":   entry + "\t12345678\n\t123456780\n\t123456789\n\t123456789ABCDEF0\n",
+		"frame of 17":            entry + "\t123456789ABCDEF01\n\t1\n",
+		"no frame":               entry + "\t\n\t1\n",
+		"frame with a blank":     entry + "\t1\n\t2 \n\t3\n\t4\n" + entry,
+		"frame in lower case":    entry + "\t1\n\tab\n\t3\n\t4\n" + entry,
+		"second frame with name": entry + "\t1\n\tapp!main+0x10\n\t3\n" + entry,
+		"frames before an entry": "\t1\n\t2\n" + entry + "\t3\n",
+		"stack after a bad line": entry + "\t1\n\tG\n\t3\n" + entry,
+	} {
+		log := []byte("*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" + lines +
+			strings.Repeat(entry, 4) + "*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n")
+		fast, careful := render(read(t, log, umdh.BaseAuto)[0]), render(read(t, slowly(log), umdh.BaseAuto)[0])
+		if fast != careful {
+			t.Errorf("%s: fast\n%s\ncareful\n%s", name, fast, careful)
+		}
+	}
+}
