@@ -148,6 +148,7 @@ func (s *search) tiersOf(ctx context.Context, sv *server) tiers {
 	t, err := s.path.indexes.do(ctx, u.String(), func(ctx context.Context) tiers {
 		r := s.path.fetch(ctx, u, s.path.opt.Limits.MaxBytes, func() (*os.File, error) { return nil, errIndexPresent })
 		switch {
+		case ctx.Err() != nil: // nobody waits any more, which says nothing of the server
 		case r.down:
 			sv.fell(r.detail, s.path.opt.Limits.Down)
 		case r.result == ResultNotFound, r.result == ResultRefused && !r.giveUp:
