@@ -121,7 +121,12 @@ func TestWrongMarks(t *testing.T) {
 		walked.Warnings[0].Place != fmt.Sprintf("address %#x", full.Address) {
 		t.Errorf("warnings %v", walked.Warnings)
 	}
-	freed, _ := walkOne(t, p, light.Heap)
+	freed, after := walkOne(t, p, light.Heap)
+	_, before := walkOne(t, process(made), light.Heap)
+	if a, b := after.Facts.Free, before.Facts.Free; a.Count != b.Count+1 || a.Bytes < b.Bytes+int64(light.Size)+0x40 ||
+		after.Facts.Busy.Count != before.Facts.Busy.Count-1 {
+		t.Errorf("a freed block of %d bytes: %+v are free, %+v before", light.Size, a, b)
+	}
 	for _, b := range freed {
 		if b.Address == light.Address || b.Address == light.Address-0x40 {
 			t.Errorf("freed block %x", b)

@@ -42,3 +42,19 @@ func TestArchiveThatHangs(t *testing.T) {
 		t.Errorf("blobs are left: %v", keys)
 	}
 }
+
+// Only what is packed is looked at in a process of its own: a log is taken in where no process can be started.
+func TestOnlyArchivesNeedAProcess(t *testing.T) {
+	if !sandbox.Supported {
+		t.Skip("this system does not look at archives in processes of their own")
+	}
+	d := open(t)
+	d.Sandbox.Memory = 1 << 20 // too little for any process
+	to := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"}
+	if _, err := d.Accept(t.Context(), to, "a.txt", strings.NewReader(log)); err != nil {
+		t.Errorf("a log: %v", err)
+	}
+	if _, err := d.Accept(t.Context(), to, "a.zip", bytes.NewReader(zipOf(packedFile{"a.txt", []byte(log)}))); err == nil {
+		t.Error("an archive was looked at in the server's own process")
+	}
+}

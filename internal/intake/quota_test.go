@@ -1,32 +1,39 @@
 package intake_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/accountstore"
 )
 
-// A token may send as many bytes as its quota and no byte more. Requests without a token have no quota.
-func TestRoomOfAToken(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it is large")
-	}
-	d := open(t)
-	ctx := t.Context()
+// token makes a token for the project shop, and returns it with a context of requests that come with it.
+func (d *door) token() (as context.Context, token int64) {
+	d.t.Helper()
+	ctx := d.t.Context()
 	if err := d.Store.CreateProject(ctx, "shop", 0, "test"); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	secret, prefix := accounts.NewToken()
-	token, err := accountstore.CreateToken(ctx, d.Store, "shop",
+	made, err := accountstore.CreateToken(ctx, d.Store, "shop",
 		&accountstore.Token{Name: "ci", Prefix: prefix, Scopes: accounts.Scopes(), CreatedBy: "test"}, secret)
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	as := accounts.WithActor(ctx, &accounts.Actor{Token: token.ID})
+	return accounts.WithActor(ctx, &accounts.Actor{Token: made.ID}), made.ID
+}
+
+// A token may send as many bytes as its quota and no byte more. Requests without a token have no quota.
+func TestRoomOfAToken(t *testing.T) {
+	d := open(t)
+	ctx := t.Context()
+	as, _ := d.token()
 	in := d.Intake
 	in.TokenQuota = 1000
 	for i, want := range []struct {
@@ -44,6 +51,71 @@ func TestRoomOfAToken(t *testing.T) {
 	if in.CheckQuota(as, 600) != nil || in.CheckQuota(as, 601) == nil || in.CheckQuota(ctx, 1<<40) != nil {
 		t.Error("what was sent before does not count, or counts for others")
 	}
+}
+
+// Every file that is taken in counts for the token that it came with, where tokens have a quota; a refused one does
+// not. Taken hears of all.
+func TestWhatATokenHasSent(t *testing.T) {
+	d := open(t)
+	ctx := t.Context()
+	as, token := d.token()
+	var taken int64
+	d.Taken = func(bytes int64) { taken += bytes }
+	wantTaken, wantSent := int64(0), int64(0)
+	for _, test := range []struct {
+		name  string
+		ctx   context.Context
+		quota int64
+		body  string
+		taken bool
+		count bool
+	}{
+		{"no quota", as, 0, log, true, false},
+		{"no token", ctx, 1 << 20, log + "1", true, false},
+		{"token and quota", as, 1 << 20, log + "22", true, true},
+		{"another file", as, 1 << 20, log + "333", true, true},
+		{"no evidence", as, 1 << 20, "what is this?", false, false},
+	} {
+		d.TokenQuota = test.quota
+		_, err := d.Accept(test.ctx, leaks.UploadTarget{Project: "shop", Build: "1", Scenario: "s", Run: "r"}, "a.txt",
+			strings.NewReader(test.body))
+		if (err == nil) != test.taken {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if test.taken {
+			wantTaken += int64(len(test.body))
+		}
+		if test.count {
+			wantSent += int64(len(test.body))
+		}
+		sent, _, err := accountstore.FindTokenTraffic(ctx, d.Store, token)
+		if err != nil || sent != wantSent || taken != wantTaken {
+			t.Errorf("%s: %d bytes of the token, want %d; %d taken, want %d; %v", test.name, sent, wantSent, taken, wantTaken, err)
+		}
+	}
+}
+
+// A file whose length nobody says is refused while it comes, as soon as the token has sent enough, and leaves nothing.
+func TestQuotaOfAStream(t *testing.T) {
+	d := open(t)
+	as, _ := d.token()
+	d.TokenQuota, d.MaxBytes = 1<<20, 0
+	endless := &zeros{}
+	_, err := d.Accept(as,
+		leaks.UploadTarget{Project: "shop", Build: "1", Scenario: "s", Run: "r"}, "a.txt", endless)
+	var quota *intake.QuotaError
+	if !errors.As(err, &quota) || len(d.keys()) != 0 || endless.read > 128<<20 {
+		t.Errorf("%v after %d bytes, blobs %v", err, endless.read, d.keys())
+	}
+}
+
+// zeros never end.
+type zeros struct{ read int64 }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	clear(p)
+	z.read += int64(len(p))
+	return len(p), nil
 }
 
 // The disk keeps MinFree bytes free.
