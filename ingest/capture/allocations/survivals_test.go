@@ -140,6 +140,36 @@ func TestSurvivals(t *testing.T) {
 	}
 }
 
+// The sums are right, too, where more rows come than the short numbers of one goroutine can count: those are added to
+// the sums before, and begin anew.
+func TestSurvivalsOfVeryManyRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	const span, sites = 1 << 20, 6
+	rows := rowList(wild(7, 600, sites, span))
+	q := Question{From: span / 9, To: span - span/7, Sites: sites}
+	q.Survivals = survivalQuestion(r, sites, q.From, q.To)
+	sums := func(after int) []Survival { // rows, until the numbers are full
+		plan, err := q.survivalPlan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newSurvivalAdder(plan)
+		a.rows(rows[:after])
+		if after < len(rows) {
+			a.added = 1<<31 - 1
+		}
+		a.rows(rows[after:])
+		a.flush()
+		return plan.sums
+	}
+	want := sums(len(rows))
+	for _, after := range []int{1, len(rows) / 2, len(rows) - 1} {
+		if got := sums(after); !reflect.DeepEqual(got, want) {
+			t.Errorf("full after %d rows: %+v, want %+v", after, got, want)
+		}
+	}
+}
+
 func TestSurvivalQuestionsThatDoNotFit(t *testing.T) {
 	for name, s := range map[string]*SurvivalQuestion{
 		"no places":         {},
