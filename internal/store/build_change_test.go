@@ -85,12 +85,16 @@ func TestChangeBuild(t *testing.T) {
 // What names a build goes with its new name; a name that is a number is a sequence, where none is declared.
 func TestRenameBuild(t *testing.T) {
 	l := newLab(t)
-	for _, build := range []string{"b1", "b2", "b3"} {
+	for _, build := range []string{"b1", "b2", "b3", "b4"} {
 		l.upload(upload{build: build, class: leak})
 	}
+	l.run("b1/other", leaksReport(finding{signature: "B", class: leak}))
 	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b3"}, Version: -1})
-	if err := l.UpdateBuild(t.Context(), "demo", "b2", leaks.BuildChange{Fork: new("b3")}, ""); err != nil {
-		t.Fatal(err)
+	l.change("B", leaks.Change{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b2"}, Version: -1})
+	for build, fork := range map[string]string{"b2": "b3", "b4": "b1"} {
+		if err := l.UpdateBuild(t.Context(), "demo", build, leaks.BuildChange{Fork: &fork}, ""); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := l.UpdateBuild(t.Context(), "demo", "b3", leaks.BuildChange{Name: new("12")}, ""); err != nil {
 		t.Fatal(err)
@@ -107,6 +111,9 @@ func TestRenameBuild(t *testing.T) {
 	}
 	if got := l.buildFacts("b2"); got != "b2///-/12" {
 		t.Error(got)
+	}
+	if b, fork := l.signature("B"), l.buildFacts("b4"); b.Known == nil || b.Known.UntilBuild != "b2" || fork != "b4///-/b1" {
+		t.Errorf("what names another build: %+v, %s", b.Known, fork)
 	}
 }
 

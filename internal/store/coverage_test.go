@@ -23,6 +23,10 @@ func TestCoverage(t *testing.T) {
 	l.run("3/soak/a", undecided)
 	l.run("3/soak/b", leaksReport(finding{signature: "C", class: leak, bytes: 3},
 		finding{signature: "A", class: leak, bytes: 40}))
+	for _, waiting := range []leaks.UploadTarget{{Project: "demo", Build: "3", Scenario: "smoke", Run: "a"},
+		{Project: "demo", Build: "3", Scenario: "soak", Run: "c"}, {Project: "demo", Build: "4", Scenario: "soak", Run: "a"}} {
+		addEvidence(t, l.Store, waiting, "waits.txt") // runs without a result are no cells
+	}
 	says := func(c *store.Coverage) string {
 		var lines []string
 		for _, cell := range c.Cells {

@@ -186,3 +186,30 @@ func TestLeasesThatHold(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// Evidence that somebody has sent by browser is urgent for an hour, whether it is to be read or its run to be judged.
+// A job whose time has not come is not handed over.
+func TestUrgencyEnds(t *testing.T) {
+	l := newLab(t)
+	for _, kind := range []string{store.JobRead, store.JobAnalyse} {
+		for _, job := range []struct {
+			run            string
+			urgent         bool
+			uploaded, runs time.Duration // ago
+		}{
+			{"expired", true, 61 * time.Minute, time.Minute}, {"recent", true, 59 * time.Minute, time.Minute},
+			{"plain", false, time.Minute, 2 * time.Minute}, {"later", true, time.Minute, -time.Hour},
+		} {
+			e := must[store.Evidence](l)(l.CreateEvidence(t.Context(), leaks.UploadTarget{Project: "p", Build: kind, Scenario: "s",
+				Run: job.run, Urgent: job.urgent}, store.Evidence{Name: job.run, SHA256: kind + job.run, Bytes: 1, Kind: "umdh"}))
+			l.sql(`update evidence set uploaded_at = now() - $2::interval where run_id = $1`, e.RunID, job.uploaded)
+			l.sql(`update jobs set run_at = now() - $2::interval where run_id = $1`, e.RunID, job.runs)
+			if kind != store.JobRead { // a job of the run, not of a file
+				l.sql(`update jobs set kind = $2, evidence_id = null where run_id = $1`, e.RunID, kind)
+			}
+		}
+		if got, want := l.handed(10, 10), "recent plain expired"; got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+}

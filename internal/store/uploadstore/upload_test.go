@@ -2,6 +2,7 @@ package uploadstore_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -20,6 +21,12 @@ func TestUploads(t *testing.T) {
 		uploadstore.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}, store.Traffic{}); err != nil {
 		t.Fatal(err)
 	}
+	// What happens to an upload happens to no other.
+	if err := uploadstore.CreateUpload(t.Context(), s,
+		uploadstore.Upload{ID: "other", Length: 20, Target: []byte(`{"project":"q"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	untouched := storetest.Must[uploadstore.Upload](t)(uploadstore.FindUpload(t.Context(), storetest.Now(t, s), "other"))
 	lock := storetest.Must[*uploadstore.LockedUpload](t)(uploadstore.LockUpload(t.Context(), s, "u1"))
 	if _, err := uploadstore.LockUpload(t.Context(), s, "u1"); !errors.Is(err, uploadstore.ErrBusy) {
 		t.Errorf("a second writer got %v", err)
@@ -43,17 +50,20 @@ func TestUploads(t *testing.T) {
 	if _, err := uploadstore.LockUpload(t.Context(), s, "none"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no such upload: %v", err)
 	}
-	if _, err := conn.Exec(t.Context(), `update uploads set touched_at = now() - interval '2 days'`); err != nil {
+	if _, err := conn.Exec(t.Context(), `update uploads set touched_at = now() - interval '2 days' where id = 'u1'`); err != nil {
 		t.Fatal(err)
 	}
 	if stale := storetest.Must[[]uploadstore.Upload](t)(uploadstore.ListStaleUploads(t.Context(), storetest.Now(t, s),
-		24*time.Hour)); len(stale) != 1 {
-		t.Errorf("%d stale uploads", len(stale))
+		24*time.Hour)); len(stale) != 1 || stale[0].ID != "u1" {
+		t.Errorf("stale uploads: %+v", stale)
 	}
 	if err := uploadstore.DeleteUpload(t.Context(), s, "u1"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := uploadstore.FindUpload(t.Context(), storetest.Now(t, s), "u1"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("deleted: %v", err)
+	}
+	if other := storetest.Must[uploadstore.Upload](t)(uploadstore.FindUpload(t.Context(), storetest.Now(t, s), "other")); !reflect.DeepEqual(other, untouched) {
+		t.Errorf("another upload became %+v", other)
 	}
 }
