@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/minidump/minidumptest"
 )
 
 // overlay serves bytes of its own at some addresses, and the dump elsewhere.
@@ -177,5 +178,42 @@ func TestHostileRegions(t *testing.T) {
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Code != CodeRead || target.resumed.Load() != 1 {
 		t.Errorf("%v", err)
+	}
+}
+
+// An image that no loader lists is a module where anything names it: the file that it is mapped from, or else its PDB.
+func TestImagesThatNoLoaderLists(t *testing.T) {
+	target := victim(t)
+	var bases []uint64
+	for _, r := range target.regions {
+		if r.Type == minidump.MemImage {
+			bases = append(bases, r.Base)
+		}
+	}
+	if len(bases) < 3 {
+		t.Fatalf("%d images", len(bases))
+	}
+	names := minidumptest.Image{Bits: 64, PDB: `C:\build\plugin.pdb`, GUID: [16]byte{1}, Age: 1}.Bytes()
+	mapped, named, nameless := bases[0], bases[1], bases[2]
+	target.files = map[uint64]string{mapped: `C:\app\mapped.dll`}
+	overlaid := target.dump.Memory()
+	target.read = func(p []byte, addr uint64) (int, error) {
+		for base, image := range map[uint64][]byte{mapped: names, named: names, nameless: make([]byte, len(names))} {
+			if addr-base < uint64(len(image)) {
+				return copy(p, image[addr-base:]), nil
+			}
+		}
+		return overlaid.ReadMemory(p, addr)
+	}
+	_, c := taken(t, target)
+	paths := map[uint64]string{}
+	for _, m := range c.Modules {
+		paths[m.Base] = m.Path
+	}
+	if paths[mapped] != `C:\app\mapped.dll` || paths[named] != `C:\build\plugin.pdb` {
+		t.Errorf("paths %v", paths)
+	}
+	if path, listed := paths[nameless]; listed {
+		t.Errorf("an image without a name is listed as %q", path)
 	}
 }

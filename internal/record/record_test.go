@@ -93,6 +93,22 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// A trace lasts as long as was asked for. The recorder says how much of it is left, and at the end how large it is.
+func TestTraceSaysHowFarItIs(t *testing.T) {
+	f := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		rec, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: 3, Every: time.Minute, Evidence: collect.Trace})
+		if err != nil || len(rec.Files) != 1 || time.Since(began) != 3*time.Minute {
+			t.Errorf("%v, %q after %s", err, rec.Files, time.Since(began))
+		}
+	})
+	if got, want := f.said(), "trace      2 min left\ntrace      60 s left\n"; !strings.Contains(got, want) ||
+		strings.Contains(got, " 0 s left") || !strings.Contains(got, "trace      5 B\n") {
+		t.Errorf("says\n%s", got)
+	}
+}
+
 // Where the own reader does not know the heaps of a process, another tool takes over, with the settings that it needs.
 func TestFallback(t *testing.T) {
 	f := newFake(t)
