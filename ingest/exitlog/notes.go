@@ -116,7 +116,7 @@ func (n *notes) warn(l *list) {
 func (n *notes) refusal() *evidence.Error {
 	for of := range topics {
 		if met := n[of]; met.count > 0 {
-			return &evidence.Error{Code: evidence.CodeUnknown, Message: sayings[of].alone(met.count),
+			return &evidence.Error{Code: evidence.CodeUnknownFormat, Message: sayings[of].alone(met.count),
 				Do: sayings[of].whatToDo, Line: met.first}
 		}
 	}

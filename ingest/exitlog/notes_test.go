@@ -60,7 +60,7 @@ func TestNotes(t *testing.T) {
 		}
 		for _, err := range []error{err, checked} {
 			r := evidence.Refusal(err)
-			if r == nil || r.Code != evidence.CodeUnknown || !strings.HasPrefix(r.Message, test.alone) || !strings.Contains(r.Do, test.do) || r.Line != test.line {
+			if r == nil || r.Code != evidence.CodeUnknownFormat || !strings.HasPrefix(r.Message, test.alone) || !strings.Contains(r.Do, test.do) || r.Line != test.line {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

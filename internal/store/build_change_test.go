@@ -90,7 +90,7 @@ func TestRenameBuild(t *testing.T) {
 	}
 	l.run("b1/other", leaksReport(finding{signature: "B", class: leak}))
 	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b3"}, Version: -1})
-	l.change("B", leaks.Change{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b2"}, Version: -1})
+	l.change("B", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor", UntilBuild: "b2"}, Version: -1})
 	for build, fork := range map[string]string{"b2": "b3", "b4": "b1"} {
 		if err := l.UpdateBuild(t.Context(), "demo", build, leaks.BuildChange{Fork: &fork}, ""); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func TestUploads(t *testing.T) {
 	}
 	// What happens to an upload happens to no other.
 	if err := uploadstore.CreateUpload(t.Context(), s,
-		uploadstore.Upload{ID: "other", Length: 20, Target: []byte(`{"project":"q"}`)}); err != nil {
+		uploadstore.Upload{ID: "other", Length: 20, Target: []byte(`{"project":"q"}`)}, store.Traffic{}); err != nil {
 		t.Fatal(err)
 	}
 	untouched := storetest.Must[uploadstore.Upload](t)(uploadstore.FindUpload(t.Context(), storetest.Now(t, s), "other"))
