@@ -37,8 +37,8 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"},
-			Tools:    "procdump -ma, DebugDiag, Task Manager",
-			Captures: kinds(dump.Kind), Column: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
+			Tools:        "procdump -ma, DebugDiag, Task Manager",
+			CaptureKinds: kinds(dump.Kind), Column: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
 			Sniff: dump.Sniff,
 		},
 		read: readDump, check: dump.Check,
@@ -46,14 +46,14 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "hdsnap", Name: "a heap snapshot", Plural: "heap snapshots", Extensions: []string{".hdsnap"},
-			Tools: "heapdrift snapshot, heapdrift record", Captures: kinds(hdsnap.Kind), Rank: 4, Sniff: hdsnap.Sniff,
+			Tools: "heapdrift snapshot, heapdrift record", CaptureKinds: kinds(hdsnap.Kind), Rank: 4, Sniff: hdsnap.Sniff,
 		},
 		read: streamed(hdsnap.Read),
 	},
 	{
 		Format: evidence.Format{
 			Kind: "umdh", Name: "a UMDH log", Plural: "UMDH logs and differences", Tools: "umdh.exe",
-			Captures: kinds(umdh.KindSnapshot, umdh.KindDifference), Column: "UMDH snapshots", Sniff: umdh.Sniff,
+			CaptureKinds: kinds(umdh.KindSnapshot, umdh.KindDifference), Column: "UMDH snapshots", Sniff: umdh.Sniff,
 		},
 		read: func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error) {
 			return umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
@@ -62,9 +62,9 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "heap-profile", Name: "a heap profile", Plural: "heap profiles", Extensions: []string{".heap"},
-			Tools:    "jemalloc, gperftools, tcmalloc, mimalloc",
-			Captures: kinds(heapprofile.KindJemalloc, heapprofile.KindGperftools, heapprofile.KindPprof),
-			Sniff:    heapprofile.Sniff,
+			Tools:        "jemalloc, gperftools, tcmalloc, mimalloc",
+			CaptureKinds: kinds(heapprofile.KindJemalloc, heapprofile.KindGperftools, heapprofile.KindPprof),
+			Sniff:        heapprofile.Sniff,
 		},
 		read: func(ctx context.Context, m Member, _ Options) ([]*capture.Capture, error) {
 			return heapprofile.Read(ctx, m, m.Name)
@@ -73,8 +73,8 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "etl", Name: "a trace", Plural: "ETW traces", Extensions: []string{".etl"},
-			Tools:    "xperf, wpr, PerfView, Visual Studio",
-			Captures: kinds(tracecapture.Kind), Column: "Trace", Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
+			Tools:        "xperf, wpr, PerfView, Visual Studio",
+			CaptureKinds: kinds(tracecapture.Kind), Column: "Trace", Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
 			Sniff: etl.Sniff,
 		},
 		lacks: etl.Lacks,
@@ -83,14 +83,14 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "appverifier-log", Name: "a log of Application Verifier", Plural: "logs of Application Verifier",
 			Extensions: []string{".xml"},
-			Tools:      "appverif -export log", Captures: kinds(appverifier.Kind), Sniff: appverifier.Sniff,
+			Tools:      "appverif -export log", CaptureKinds: kinds(appverifier.Kind), Sniff: appverifier.Sniff,
 		},
 		read: streamed(appverifier.Read),
 	},
 	{
 		Format: evidence.Format{
 			Kind: "vmmap", Name: "a file of VMMap", Plural: "files of VMMap", Extensions: []string{".mmp"},
-			Tools: "VMMap, File, Save As", Captures: kinds(vmmap.Kind), Rank: 3, Sniff: vmmap.Sniff,
+			Tools: "VMMap, File, Save As", CaptureKinds: kinds(vmmap.Kind), Rank: 3, Sniff: vmmap.Sniff,
 		},
 		read: streamed(vmmap.Read),
 	},
@@ -98,14 +98,14 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "debugdiag-report", Name: "a report of DebugDiag", Plural: "reports of DebugDiag",
 			Extensions: []string{".mht", ".html"},
-			Tools:      "DebugDiag Analysis", Captures: kinds(debugdiag.Kind), Rank: 2, Sniff: debugdiag.Sniff,
+			Tools:      "DebugDiag Analysis", CaptureKinds: kinds(debugdiag.Kind), Rank: 2, Sniff: debugdiag.Sniff,
 		},
 		read: streamed(debugdiag.Read),
 	},
 	{
 		Format: evidence.Format{
 			Kind: "windbg-log", Name: "a log of WinDbg", Plural: "logs of WinDbg", Tools: "WinDbg and cdb, .logopen",
-			Captures: kinds(windbg.Kind), Rank: 1, // somebody pasted it, and it may be of any process
+			CaptureKinds: kinds(windbg.Kind), Rank: 1, // somebody pasted it, and it may be of any process
 			Searches: true, // !heap -l
 			Sniff:    windbg.Sniff,
 		},
@@ -115,7 +115,7 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "exit-log", Name: "a log with leaks at exit", Plural: "logs with leaks at exit",
 			Tools: "the debug CRT, Visual Leak Detector, Dr. Memory, AddressSanitizer, FastMM, heob, Valgrind, HEAPCHECK; CI jobs",
-			Captures: kinds(exitlog.KindCRT, exitlog.KindVLD, exitlog.KindDrMemory, exitlog.KindSanitizer,
+			CaptureKinds: kinds(exitlog.KindCRT, exitlog.KindVLD, exitlog.KindDrMemory, exitlog.KindSanitizer,
 				exitlog.KindFastMM, exitlog.KindHeob, exitlog.KindMemcheck, exitlog.KindHeapCheck),
 			Anywhere: true, Leads: -1, // any long text may be one
 			Sniff: exitlog.Sniff,

@@ -66,7 +66,7 @@ func TestFormats(t *testing.T) {
 			continue
 		}
 		has[kind] = true
-		samples[filepath.Base(name)] = sample{data, kind, capture.Kind(formats.Of(kind).Captures[0])}
+		samples[filepath.Base(name)] = sample{data, kind, capture.Kind(formats.Of(kind).CaptureKinds[0])}
 	}
 	for _, f := range formats {
 		if !has[f.Kind] {
@@ -154,13 +154,13 @@ func TestArchiveWithADumpOfACrash(t *testing.T) {
 func TestRows(t *testing.T) {
 	formats, captures := ingest.Formats(), map[string]bool{}
 	for _, f := range formats {
-		if f.Kind == "" || f.Name == "" || f.Plural == "" || f.Tools == "" || len(f.Captures) == 0 || f.Sniff == nil {
+		if f.Kind == "" || f.Name == "" || f.Plural == "" || f.Tools == "" || len(f.CaptureKinds) == 0 || f.Sniff == nil {
 			t.Errorf("%q lacks facts: %+v", f.Kind, f)
 		}
-		if first := formats.Of(f.Kind); !slices.Equal(first.Captures, f.Captures) {
+		if first := formats.Of(f.Kind); !slices.Equal(first.CaptureKinds, f.CaptureKinds) {
 			t.Errorf("two formats are called %q", f.Kind)
 		}
-		for _, kind := range f.Captures {
+		for _, kind := range f.CaptureKinds {
 			if captures[kind] {
 				t.Errorf("two formats give captures of the kind %q", kind)
 			}

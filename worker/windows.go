@@ -66,7 +66,7 @@ func (w *WindowAnswers) Table(ctx context.Context, run int64, report string) (*q
 		done()
 		return nil, nil, readAgain()
 	}
-	return &query.Table{Scanner: t.table, Sites: t.sites.TableWidth, Meta: t.table.Meta}, done, nil
+	return &query.Table{Scanner: t.table, Sites: t.sites.TableSiteCount, Meta: t.table.Meta}, done, nil
 }
 
 // prepare is Prepare with the table, nil where the run has none that can be opened.
@@ -188,7 +188,7 @@ func (w *WindowAnswers) load(ctx context.Context, run int64, trace *store.RunTra
 		return nil, notATrace()
 	}
 	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Summary}
-	t.sites = analysis.TraceSites{Trace: trace.Summary.Trace, Sites: trace.Sites, TableWidth: trace.Table.Sites}
+	t.sites = analysis.TraceSites{Trace: trace.Summary.Trace, Sites: trace.Sites, TableSiteCount: trace.Table.Sites}
 	for i := range trace.Summary.Heaps {
 		t.sites.Heaps = append(t.sites.Heaps, trace.Summary.Heaps[i].Handle)
 	}

@@ -31,7 +31,7 @@ func updateProgram(ctx context.Context, args []string, s streams) (int, error) {
 	if server == "" {
 		return exitUsage, &usageError{"no server given: --url, or HEAPDRIFT_URL"}
 	}
-	u, err := update.OfThis(server)
+	u, err := update.NewSelfUpdate(server)
 	if err != nil {
 		return exitInput, err
 	}

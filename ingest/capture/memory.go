@@ -46,7 +46,7 @@ func (a *Address) UnmarshalText(text []byte) error {
 
 // A Space is the address space of a process by what it is used for.
 type Space struct {
-	Uses []UseTotals `json:"uses"` // each once, in the order of UseNames
+	Uses []UseTotal `json:"uses"` // each once, in the order of UseNames
 	// States, Types and Protections cut the same regions in other ways, by the names of Windows: MEM_COMMIT, MEM_PRIVATE,
 	// PAGE_READWRITE.
 	States      []Share `json:"states,omitempty"`
@@ -101,9 +101,9 @@ const (
 var UseNames = []UseName{UsePrivate, UseUnreached, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped,
 	UsePEB, UseTEB, UseSystem, UseFree}
 
-// UseTotals sums the regions of one use. Reserved is the address space taken, committed or not, as VirtualAlloc counts
+// UseTotal sums the regions of one use. Reserved is the address space taken, committed or not, as VirtualAlloc counts
 // it.
-type UseTotals struct {
+type UseTotal struct {
 	Name      UseName `json:"use"`
 	Regions   int64   `json:"regions"`
 	Reserved  int64   `json:"reserved"`

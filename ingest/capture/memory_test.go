@@ -17,7 +17,7 @@ func withMemory() *capture.Capture {
 	c.Memory = &capture.Memory{
 		Source: "dump",
 		Space: &capture.Space{
-			Uses: []capture.UseTotals{{Name: capture.UseHeap, Regions: 2, Reserved: 1 << 20, Committed: 4096,
+			Uses: []capture.UseTotal{{Name: capture.UseHeap, Regions: 2, Reserved: 1 << 20, Committed: 4096,
 				Private: 4096, Largest: 1 << 19}},
 			States:      []capture.Share{{Name: "MEM_COMMIT", Regions: 1, Bytes: 4096}},
 			Largest:     []capture.Reservation{{Address: 0x10000, Use: capture.UsePrivate, Reserved: 65536, Committed: 4096}},

@@ -76,7 +76,7 @@ func TestSections(t *testing.T) {
 			if len(c.Warnings) > 0 {
 				t.Errorf("%+v", c.Warnings)
 			}
-			uses := []capture.UseTotals{
+			uses := []capture.UseTotal{
 				{Name: capture.UsePrivate, Regions: 1234, Reserved: 100 * mb, Committed: 40 * mb},
 				{Name: capture.UseHeap, Reserved: 80 * mb, Committed: 43 * mb},
 				{Name: capture.UsePageHeap, Reserved: 3 * mb},

@@ -49,9 +49,9 @@ func (d *draft) use(caption, value string) {
 // space is the address space as the report counts it, or nil.
 func (d *draft) space() *capture.Space {
 	s := &capture.Space{LargestFree: d.largestFree.at, LargestFreeAt: d.freeAt}
-	uses := map[capture.UseName]capture.UseTotals{}
+	uses := map[capture.UseName]capture.UseTotal{}
 	for name, size := range d.spaceUses {
-		uses[name] = capture.UseTotals{Reserved: size.at}
+		uses[name] = capture.UseTotal{Reserved: size.at}
 	}
 	for _, p := range []struct {
 		name capture.UseName
@@ -72,7 +72,7 @@ func (d *draft) space() *capture.Space {
 		uses[p.name] = u
 	}
 	if d.free.at > 0 {
-		uses[capture.UseFree] = capture.UseTotals{Reserved: d.free.at, Largest: d.largestFree.at}
+		uses[capture.UseFree] = capture.UseTotal{Reserved: d.free.at, Largest: d.largestFree.at}
 	}
 	for _, name := range capture.UseNames {
 		if u, ok := uses[name]; ok {

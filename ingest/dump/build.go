@@ -19,7 +19,7 @@ type builder struct {
 	*process
 	opt    *Options
 	c      *capture.Capture
-	found  []*ntheap.Heaps // by side
+	found  []*ntheap.SideHeaps // by side
 	heaps  []*heapWalk
 	marks  []mark // heaps, and then everything that is private and no VirtualAlloc
 	blocks *blocks

@@ -49,13 +49,13 @@ func load(t testing.TB, name string) []byte {
 	return data
 }
 
-func use(c *capture.Capture, name capture.UseName) capture.UseTotals {
+func use(c *capture.Capture, name capture.UseName) capture.UseTotal {
 	for _, u := range c.Memory.Space.Uses {
 		if u.Name == name {
 			return u
 		}
 	}
-	return capture.UseTotals{}
+	return capture.UseTotal{}
 }
 
 func codes(c *capture.Capture) string {

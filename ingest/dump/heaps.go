@@ -39,9 +39,9 @@ type heapWalk struct {
 }
 
 // openHeaps finds the heaps of both sides of the process.
-func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.Heaps, error) {
+func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.SideHeaps, error) {
 	code := p.code()
-	var list []*ntheap.Heaps
+	var list []*ntheap.SideHeaps
 	for _, s := range p.sides {
 		heaps, err := ntheap.Open(ctx, ntheap.Process{
 			Memory: p.memory, PEB: s.peb, Bits: s.bits, ARM64: p.system.Arch == minidump.ArchARM64,
@@ -97,7 +97,7 @@ func isCode(protect minidump.Protection) bool {
 
 // walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once. A panic ends the
 // program, and calls end before: a process may wait for it.
-func walkHeaps(ctx context.Context, sides []*ntheap.Heaps, end func()) ([]*heapWalk, error) {
+func walkHeaps(ctx context.Context, sides []*ntheap.SideHeaps, end func()) ([]*heapWalk, error) {
 	var list []*heapWalk
 	seen := map[uint64]bool{}
 	for i, side := range sides {

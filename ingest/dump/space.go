@@ -36,14 +36,14 @@ func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 	s := &capture.Space{Partial: len(p.regions) == 0, Bits: uint8(p.bits()), Limit: p.limit()}
 	var stretches []capture.AddressRange
 	pieces := p.pieces(arrange(marks))
-	uses := map[capture.UseName]*capture.UseTotals{}
+	uses := map[capture.UseName]*capture.UseTotal{}
 	reservations := map[uint64]*capture.Reservation{}
 	var order []uint64
 	var before piece
 	for _, at := range pieces {
 		u := uses[at.use]
 		if u == nil {
-			u = &capture.UseTotals{Name: at.use}
+			u = &capture.UseTotal{Name: at.use}
 			uses[at.use] = u
 		}
 		u.Regions++

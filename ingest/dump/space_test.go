@@ -17,7 +17,7 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: 6, Heaps: 2, Segments: 2, Blocks: 40, Virtual: 1})
 		d := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20, 1 << 20}})
 		s := readBytes(t, d.Bytes()).Memory.Space
-		sums := map[capture.UseName]capture.UseTotals{}
+		sums := map[capture.UseName]capture.UseTotal{}
 		for i := range s.Map.Stretches {
 			at := &s.Map.Stretches[i]
 			use := at.Use

@@ -92,7 +92,7 @@ func (b *builder) warnOfStacks() {
 
 // traced reports whether stack traces were on.
 func (b *builder) traced() bool {
-	return slices.ContainsFunc(b.found, func(h *ntheap.Heaps) bool { return h.StackTraces })
+	return slices.ContainsFunc(b.found, func(h *ntheap.SideHeaps) bool { return h.StackTraces })
 }
 
 // isFew reports whether blocks are too few, by number and by bytes, to change the verdict. Every process allocates some

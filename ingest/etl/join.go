@@ -17,21 +17,21 @@ type JoinResult struct {
 	Stacks    *Stacks
 	Volumes   []Volume
 
-	Stacked       [256]StackUse // by Kind
-	StackEvents   int64         // stacks and references to them
-	Unclaimed     int64         // of them, those that belong to no operation: to other kinds of events, or to lost ones
-	KeysLost      int64         // of them, references to keys that were not defined any more
-	KeysDoubtful  int64         // stacks by key of a trace that has lost events, among which may be what defined them
-	Malformed     int64         // events whose payload is too short
-	HeapSnapshots int64         // events of heap snapshots, whose layout is not public
-	kernel        []uint32      // processes that hold the kernel's images
+	Stacked       [256]StackCoverage // by Kind
+	StackEvents   int64              // stacks and references to them
+	Unclaimed     int64              // of them, those that belong to no operation: to other kinds of events, or to lost ones
+	KeysLost      int64              // of them, references to keys that were not defined any more
+	KeysDoubtful  int64              // stacks by key of a trace that has lost events, among which may be what defined them
+	Malformed     int64              // events whose payload is too short
+	HeapSnapshots int64              // events of heap snapshots, whose layout is not public
+	kernel        []uint32           // processes that hold the kernel's images
 }
 
-// StackUse counts the operations of one kind.
-type StackUse struct{ Operations, WithStack int64 }
+// StackCoverage counts the operations of one kind.
+type StackCoverage struct{ Operations, WithStack int64 }
 
 // add counts one operation, and with is 1 where it has a stack.
-func (u *StackUse) add(with int64) {
+func (u *StackCoverage) add(with int64) {
 	u.Operations++
 	u.WithStack += with
 }

@@ -115,7 +115,7 @@ func (w *pendingOperation) fits(t StackTarget, stacked KindSet) int {
 }
 
 // wait is how long operations of a kind wait for their stacks.
-func (q *queue) wait(use StackUse) int64 {
+func (q *queue) wait(use StackCoverage) int64 {
 	if use.WithStack == 0 && use.Operations >= learnFrom {
 		return q.window / smallWait
 	}

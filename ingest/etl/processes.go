@@ -20,7 +20,7 @@ type Process struct {
 }
 
 // stackUses are those of a process's allocating operations.
-type stackUses [len(allocating)]StackUse
+type stackUses [len(allocating)]StackCoverage
 
 // countStack counts an allocating operation, and with is 1 where it has a stack.
 func (p *Process) countStack(kind int, with int64) {

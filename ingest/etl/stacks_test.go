@@ -74,7 +74,7 @@ func TestMissingStacks(t *testing.T) {
 	stacks, joined := stacksOf(t,
 		newTiny(nil).add(0, 1, alloc(2000, 1), alloc(2001, 2), key(2010, 2000, 5), stack(2011, 1999, 0x77001)).file)
 	if len(stacks[1]) != 0 || joined.KeysLost != 1 || joined.Unclaimed != 1 ||
-		joined.Stacked[etl.KindHeapAlloc] != (etl.StackUse{Operations: 2, WithStack: 1}) {
+		joined.Stacked[etl.KindHeapAlloc] != (etl.StackCoverage{Operations: 2, WithStack: 1}) {
 		t.Errorf("%x, %d keys lost, %d unclaimed, %+v", stacks, joined.KeysLost, joined.Unclaimed,
 			joined.Stacked[etl.KindHeapAlloc])
 	}

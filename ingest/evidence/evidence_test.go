@@ -55,9 +55,9 @@ func TestRefusal(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	list := evidence.Formats{
-		{Kind: "a", Name: "an A", Plural: "As", Extensions: []string{".a", ".aa"}, Captures: []string{"a1", "a2"}, Rank: 2,
+		{Kind: "a", Name: "an A", Plural: "As", Extensions: []string{".a", ".aa"}, CaptureKinds: []string{"a1", "a2"}, Rank: 2,
 			Sniff: func(head []byte) bool { return string(head) == "A" }},
-		{Kind: "b", Name: "a B", Plural: "Bs", Captures: []string{"b"}, Sniff: func([]byte) bool { return true }},
+		{Kind: "b", Name: "a B", Plural: "Bs", CaptureKinds: []string{"b"}, Sniff: func([]byte) bool { return true }},
 	}
 	if got := list.Files(); got != "As (.a, .aa) and Bs" {
 		t.Errorf("files: %s", got)

@@ -11,12 +11,12 @@ type Kind string
 
 // A Format holds the facts about a format, except for its reader.
 type Format struct {
-	Kind       Kind
-	Name       string   // with its article: "a trace"
-	Plural     string   // in lists: "ETW traces"
-	Extensions []string // of its files, with the dot; the first bytes decide, never the name
-	Tools      string   // what writes it
-	Captures   []string // the kinds of the captures that it gives
+	Kind         Kind
+	Name         string   // with its article: "a trace"
+	Plural       string   // in lists: "ETW traces"
+	Extensions   []string // of its files, with the dot; the first bytes decide, never the name
+	Tools        string   // what writes it
+	CaptureKinds []string // the kinds of captures that a file of the format gives
 	// Column is what a column is called that says what such evidence shows of one leak; "" for formats of which nobody
 	// expects that: they have a column only where they show it.
 	Column string
@@ -82,7 +82,7 @@ func (list Formats) Name(kind string) string {
 
 // Rank is how surely captures of a kind show the address space; 0 for captures of no format.
 func (list Formats) Rank(captureKind string) int {
-	if f := list.find(func(f *Format) bool { return slices.Contains(f.Captures, captureKind) }); f != nil {
+	if f := list.find(func(f *Format) bool { return slices.Contains(f.CaptureKinds, captureKind) }); f != nil {
 		return f.Rank
 	}
 	return 0

@@ -8,7 +8,7 @@ import (
 )
 
 // walkAll walks all heaps once and counts the blocks.
-func walkAll(b *testing.B, heaps *ntheap.Heaps) (blocks int) {
+func walkAll(b *testing.B, heaps *ntheap.SideHeaps) (blocks int) {
 	b.Helper()
 	for _, heap := range heaps.List {
 		if _, err := heap.Walk(b.Context(), func(ntheap.Block) error { blocks++; return nil }); err != nil {

@@ -129,7 +129,7 @@ func checkBlock(t *testing.T, test *blockCase) {
 	}
 	var got []Block
 	w := &walk{
-		ctx: t.Context(), heaps: &Heaps{StackTraces: test.stacks, indexEnd: caseTraces, stacks: newTraces(test.bits == 64)},
+		ctx: t.Context(), heaps: &SideHeaps{StackTraces: test.stacks, indexEnd: caseTraces, stacks: newTraces(test.bits == 64)},
 		heap: &Heap{}, out: &WalkResult{},
 		near: newWindow(m, test.bits == 64, randomWindow), seq: newWindow(m, test.bits == 64, sequentialWindow),
 		visit: func(b Block) error { b.Address -= at; got = append(got, b); return nil },

@@ -13,7 +13,7 @@ import (
 
 // outcome is what was read of a damaged process.
 type outcome struct {
-	heaps  *ntheap.Heaps
+	heaps  *ntheap.SideHeaps
 	blocks []ntheaptest.Block
 	walks  []*ntheap.WalkResult
 }
@@ -117,7 +117,7 @@ func TestMissingPages(t *testing.T) {
 	}
 }
 
-func openFirst(t *testing.T, made *ntheaptest.Process) (*ntheap.Heaps, *ntheap.Heap) {
+func openFirst(t *testing.T, made *ntheaptest.Process) (*ntheap.SideHeaps, *ntheap.Heap) {
 	t.Helper()
 	heaps, err := ntheap.Open(t.Context(), process(made))
 	if err != nil || len(heaps.List) == 0 {

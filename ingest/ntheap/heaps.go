@@ -6,8 +6,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// Heaps are the heaps of one side of a process.
-type Heaps struct {
+// SideHeaps are the heaps of one side of a process: a 32-bit process on 64-bit Windows has two.
+type SideHeaps struct {
 	List        []*Heap
 	Flags       uint32 // NtGlobalFlag
 	StackTraces bool   // blocks have the addresses of their stacks
@@ -27,7 +27,7 @@ type Heaps struct {
 
 // LFHKey is the number with which ntdll disguises where blocks of the low-fragmentation heap lie (RtlpLFHKey, its low
 // half), as the heaps themselves give it away. ok is false where no heap is disguised, or the heaps do not agree.
-func (hs *Heaps) LFHKey() (key uint32, ok bool) { return hs.lfhKey, hs.keyed }
+func (hs *SideHeaps) LFHKey() (key uint32, ok bool) { return hs.lfhKey, hs.keyed }
 
 // A Heap is one heap of a process.
 type Heap struct {
@@ -35,7 +35,7 @@ type Heap struct {
 	Kind   string // one of the Kind constants
 	Layout string // where its structures are known from
 
-	heaps *Heaps
+	heaps *SideHeaps
 	kind  kind
 	facts capture.HeapFacts
 }

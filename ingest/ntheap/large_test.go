@@ -9,7 +9,7 @@ import (
 )
 
 // openOne opens a process that has one heap.
-func openOne(t testing.TB, p ntheap.Process) (*ntheap.Heaps, *ntheap.Heap) {
+func openOne(t testing.TB, p ntheap.Process) (*ntheap.SideHeaps, *ntheap.Heap) {
 	t.Helper()
 	heaps, err := ntheap.Open(t.Context(), p)
 	if err != nil || len(heaps.List) != 1 || len(heaps.Gaps) > 0 {

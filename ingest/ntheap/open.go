@@ -16,19 +16,19 @@ const mostHeaps = 1 << 16
 type opening struct {
 	ctx  context.Context // it lives as long as one call of Open
 	p    *Process
-	hs   *Heaps
+	hs   *SideHeaps
 	w    *window
 	main uint64 // the default process heap
 	seen map[uint64]bool
 }
 
 // Open finds the heaps of a process. It reads their headers, and nothing in them. An error comes with what was found.
-func Open(ctx context.Context, p Process) (*Heaps, error) {
+func Open(ctx context.Context, p Process) (*SideHeaps, error) {
 	if p.Memory == nil || p.Bits != 32 && p.Bits != 64 {
-		return &Heaps{}, &evidence.Error{Code: CodeBadProcess, Message: fmt.Sprintf("a process of %d bits cannot be opened",
+		return &SideHeaps{}, &evidence.Error{Code: CodeBadProcess, Message: fmt.Sprintf("a process of %d bits cannot be opened",
 			p.Bits), Do: "give its memory, and 32 or 64", Address: p.PEB}
 	}
-	hs := &Heaps{process: p, stacks: newTraces(p.Bits == 64)}
+	hs := &SideHeaps{process: p, stacks: newTraces(p.Bits == 64)}
 	o := &opening{ctx: ctx, p: &hs.process, hs: hs, w: newWindow(p.Memory, p.Bits == 64, randomWindow),
 		seen: map[uint64]bool{}}
 	handles := o.readPEB()
@@ -146,7 +146,7 @@ func (o *opening) marked(base uint64) bool {
 	return ok && (mark == segmentSignature || mark == heapSignature || mark == segmentHeapSignature)
 }
 
-func (hs *Heaps) note(format string, args ...any) {
+func (hs *SideHeaps) note(format string, args ...any) {
 	hs.Notes = append(hs.Notes, fmt.Sprintf(format, args...))
 }
 

@@ -25,7 +25,7 @@ func newChainSearch(t *testing.T, m chainMemory) (*keySearch, keySample) {
 	units := uint16(min(len(m)/16, 0xFFFF))
 	binary.LittleEndian.PutUint16(m[0x20:], units)
 	binary.LittleEndian.PutUint16(m[0x22:], units&0x7FFF^vsMark)
-	w := &walk{ctx: t.Context(), heaps: &Heaps{}, heap: &Heap{}, out: &WalkResult{},
+	w := &walk{ctx: t.Context(), heaps: &SideHeaps{}, heap: &Heap{}, out: &WalkResult{},
 		near: newWindow(m, true, randomWindow), seq: newWindow(m, true, sequentialWindow)}
 	sample := keySample{layout, 1, chainBase, uint64(len(m))}
 	return &keySearch{segmentKeys: &segmentKeys{}, w: w, vs: []keySample{sample}}, sample

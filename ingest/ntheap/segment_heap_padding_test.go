@@ -34,7 +34,7 @@ func paddedWalk(t *testing.T, m Memory, build uint32, wide bool) (*segmentWalk, 
 	}
 	got := new([]Block)
 	w := &walk{
-		ctx: t.Context(), heaps: &Heaps{}, heap: &Heap{}, out: &WalkResult{}, near: newWindow(m, wide, randomWindow),
+		ctx: t.Context(), heaps: &SideHeaps{}, heap: &Heap{}, out: &WalkResult{}, near: newWindow(m, wide, randomWindow),
 		seq:   newWindow(m, wide, sequentialWindow),
 		visit: func(b Block) error { *got = append(*got, b); return nil },
 	}

@@ -42,7 +42,7 @@ func (t *traces) known(trace uint64) uint64 {
 //	Index      8 / 0xC       u16: the number of frames where the entry has no number of its own, and Depth is 0 then
 //	Depth      0xA / 0xE     u16: the number of frames of those that have one: with page heap, before Vista, with a value of the program's
 //	BackTrace  0xC / 0x10    up to 32 return addresses
-func (hs *Heaps) Stack(trace uint64, to []uint64) []uint64 {
+func (hs *SideHeaps) Stack(trace uint64, to []uint64) []uint64 {
 	if trace == 0 {
 		return to
 	}
@@ -71,7 +71,7 @@ func (hs *Heaps) Stack(trace uint64, to []uint64) []uint64 {
 }
 
 // frames appends return addresses if all of them may be code.
-func (hs *Heaps) frames(b []byte, to []uint64) ([]uint64, bool) {
+func (hs *SideHeaps) frames(b []byte, to []uint64) ([]uint64, bool) {
 	all := to
 	for len(b) > 0 {
 		var address uint64

@@ -32,7 +32,7 @@ func (o *opening) findDatabase() error {
 }
 
 // numbered is the address of the stack trace of a number, 0 where it is not known.
-func (hs *Heaps) numbered(w *window, number uint16) uint64 {
+func (hs *SideHeaps) numbered(w *window, number uint16) uint64 {
 	if hs.indexEnd == 0 || number == 0 {
 		return 0
 	}

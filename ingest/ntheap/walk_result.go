@@ -93,7 +93,7 @@ const stepsBetweenChecks = 4096
 // A walk is one walk of one heap.
 type walk struct {
 	ctx   context.Context // it lives as long as one call of Walk
-	heaps *Heaps
+	heaps *SideHeaps
 	heap  *Heap
 	visit func(Block) error
 	seq   *window // for what lies in order

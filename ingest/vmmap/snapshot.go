@@ -18,7 +18,7 @@ type snapshot struct {
 	top     region // the reservation read last
 	inside  totals // of the blocks in it
 	blocks  int64  // in it
-	uses    map[capture.UseName]*capture.UseTotals
+	uses    map[capture.UseName]*capture.UseTotal
 	space   capture.Space
 	taken   []capture.AddressRange // for the map
 	left    int64                  // reservations that there was no room for in it
@@ -58,7 +58,7 @@ const (
 )
 
 func newSnapshot(p process, room *int) *snapshot {
-	return &snapshot{process: p, room: room, uses: map[capture.UseName]*capture.UseTotals{},
+	return &snapshot{process: p, room: room, uses: map[capture.UseName]*capture.UseTotal{},
 		heaps: map[int64]*capture.HeapFacts{}, repeat: map[int64]*capture.RepeatedReservations{}}
 }
 
@@ -112,7 +112,7 @@ func (s *snapshot) count(use capture.UseName, r *region, own totals) {
 	s.regions++
 	u := s.uses[use]
 	if u == nil {
-		u = &capture.UseTotals{Name: use}
+		u = &capture.UseTotal{Name: use}
 		s.uses[use] = u
 	}
 	u.Regions++

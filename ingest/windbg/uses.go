@@ -33,7 +33,7 @@ type uses struct {
 	r       *reader
 	in      *instant
 	space   *capture.Space
-	byUse   map[capture.UseName]*capture.UseTotals
+	byUse   map[capture.UseName]*capture.UseTotal
 	old     bool
 	table   table
 	wrapped *int64 // size of a row whose name is to come in the next line; nil for none
@@ -83,7 +83,7 @@ func openUses(r *reader, text []byte) section {
 }
 
 func newUses(r *reader, old bool) *uses {
-	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.UseTotals{},
+	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.UseTotal{},
 		space: &capture.Space{}, old: old}
 	s.in.m.Space = s.space
 	return s
@@ -234,10 +234,10 @@ func (s *uses) add(name []byte, regions, amount int64) {
 	*list = append(*list, capture.Share{Name: plain(name), Regions: regions, Bytes: amount})
 }
 
-func (s *uses) use(name capture.UseName) *capture.UseTotals {
+func (s *uses) use(name capture.UseName) *capture.UseTotal {
 	u := s.byUse[name]
 	if u == nil {
-		u = &capture.UseTotals{Name: name}
+		u = &capture.UseTotal{Name: name}
 		s.byUse[name] = u
 	}
 	return u

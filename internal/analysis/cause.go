@@ -20,9 +20,9 @@ import (
 type LostTogether struct {
 	Number int    `json:"number"` // from 1 on; Finding.CauseNumber is one of them
 	Title  string `json:"title"`  // "lost objects of app!Session::Open"
-	// Owner is the innermost frame that calls all members, as signatures name it; "" where they share none.
-	Owner string `json:"owner,omitempty"`
-	Ratio string `json:"ratio"` // of the members' blocks, in their order: "1 : 5 : 2"
+	// CommonFrame is the innermost frame that calls all members, as signatures name it; "" where they share none.
+	CommonFrame string `json:"owner,omitempty"`
+	Ratio       string `json:"ratio"` // of the members' blocks, in their order: "1 : 5 : 2"
 	// Objects is how many objects were allocated in the run and not freed.
 	Objects int64 `json:"objects"`
 	// Verdict and Certain are those of the gravest member.
@@ -255,7 +255,7 @@ func (d *draft) trunk(s *scratch) func(frame string) bool {
 // addCause adds a cause and marks its findings.
 func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	r := d.report
-	c := LostTogether{Number: len(r.Causes) + 1, Owner: g.Owner, Objects: g.Objects}
+	c := LostTogether{Number: len(r.Causes) + 1, CommonFrame: g.Owner, Objects: g.Objects}
 	var ratio []string
 	for n, i := range g.LeakIndexes {
 		f := d.findings[i]
@@ -280,8 +280,8 @@ func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	}
 	c.Ratio = strings.Join(ratio, " : ")
 	c.Title = "lost together: " + c.Members[0].Title + " and " + quantity.Plural(len(c.Members)-1, "more site")
-	if c.Owner != "" {
-		c.Title = "lost objects of " + ownerName(c.Owner)
+	if c.CommonFrame != "" {
+		c.Title = "lost objects of " + ownerName(c.CommonFrame)
 	}
 	isTaken := func(o LostTogether) bool { return o.Title == c.Title }
 	for n, title := 2, c.Title; slices.ContainsFunc(r.Causes, isTaken); n++ {

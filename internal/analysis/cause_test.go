@@ -56,7 +56,7 @@ func TestCauses(t *testing.T) {
 	for _, n := range lost[:len(lost)-1] { // those of the last interval had no time to be freed
 		objects += n
 	}
-	if c.Ratio != "1 : 2 : 5" || c.Objects != objects || c.Owner != "app!<unknown>+0x100@0x10000" || c.Verdict != analysis.ClassLeak ||
+	if c.Ratio != "1 : 2 : 5" || c.Objects != objects || c.CommonFrame != "app!<unknown>+0x100@0x10000" || c.Verdict != analysis.ClassLeak ||
 		!c.Certain || c.Growth.Count != 8*222 || c.Growth.Bytes != 222*(96+5*32+2*24) || c.Rate == nil ||
 		c.Members[0].BytesPerBlock != 96 || c.Members[1].BytesPerBlock != 24 || c.Members[2].Blocks != 5 {
 		t.Errorf("%+v, %+v, %+v", c, c.Growth, c.Members)

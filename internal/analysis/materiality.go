@@ -78,9 +78,9 @@ func (w *Observation) growth(bytes float64, unit string) Growth {
 // inRun is how many bytes a growth makes in the run; 0 where the length of the unit is unknown.
 func (w *Observation) inRun(g Growth) float64 { return g.Bytes * w.length(g.Unit) }
 
-// LimitBytes is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence
+// FailingBytes is the number of bytes in the run from which a leak fails it. That is what matters or, if the evidence
 // could not show so small a leak, the smallest leak that it would show.
-func (w *Observation) LimitBytes(matters Growth) float64 {
+func (w *Observation) FailingBytes(matters Growth) float64 {
 	return max(w.inRun(matters), w.PowerBytes)
 }
 
@@ -179,21 +179,21 @@ func (a *RequestedThreshold) notTold() string {
 // A Threshold is the growth from which a leak matters, in one of three forms. It is an amount of bytes per unit, a
 // share of the memory held at the end, or the growth that would reach a number of bytes after a time.
 type Threshold struct {
-	Growth               // no bytes where Percent or CeilingBytes is not 0
-	Percent      float64 // of what the process holds, for each unit
-	CeilingBytes float64 // bytes that it may hold
-	WithinUnits  float64 // units after which it may hold them
+	Growth                  // no bytes where Percent or HeldBytes is not 0
+	Percent         float64 // of what the process holds, for each unit
+	HeldBytes       float64 // bytes that it may hold
+	HeldWithinUnits float64 // units after which it may hold them
 }
 
-func (t *Threshold) isAbsolute() bool { return t.Percent == 0 && t.CeilingBytes == 0 }
+func (t *Threshold) isAbsolute() bool { return t.Percent == 0 && t.HeldBytes == 0 }
 
 // String says it as in "1.2 MB per day".
 func (t Threshold) String() string {
 	switch {
 	case t.Percent > 0:
 		return fmt.Sprintf("%s %% of the memory held per %s", plainNumber(t.Percent), t.Unit)
-	case t.CeilingBytes > 0:
-		return fmt.Sprintf("%s held within %s", quantity.Bytes(int64(t.CeilingBytes)), t.within())
+	case t.HeldBytes > 0:
+		return fmt.Sprintf("%s held within %s", quantity.Bytes(int64(t.HeldBytes)), t.within())
 	}
 	return t.Growth.String()
 }
@@ -203,18 +203,18 @@ func (t Threshold) Text() string {
 	switch {
 	case t.Percent > 0:
 		return plainNumber(t.Percent) + "%/" + t.Unit
-	case t.CeilingBytes > 0:
-		return plainNumber(t.CeilingBytes) + "B in " + t.within()
+	case t.HeldBytes > 0:
+		return plainNumber(t.HeldBytes) + "B in " + t.within()
 	}
 	return plainNumber(t.Bytes) + "B/" + t.Unit
 }
 
 // within is the time after which a process may hold the ceiling: "30 days".
 func (t *Threshold) within() string {
-	if t.WithinUnits == 1 {
+	if t.HeldWithinUnits == 1 {
 		return "1 " + t.Unit
 	}
-	return plainNumber(t.WithinUnits) + " " + t.Unit + "s"
+	return plainNumber(t.HeldWithinUnits) + " " + t.Unit + "s"
 }
 
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -228,8 +228,8 @@ func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
 	switch {
 	case t.Percent > 0:
 		return Growth{w.HeldBytes * t.Percent / 100, t.Unit}, true
-	case t.CeilingBytes > 0:
-		return Growth{max(0, t.CeilingBytes-w.HeldBytes) / t.WithinUnits, t.Unit}, true
+	case t.HeldBytes > 0:
+		return Growth{max(0, t.HeldBytes-w.HeldBytes) / t.HeldWithinUnits, t.Unit}, true
 	}
 	return t.Growth, true
 }
@@ -242,10 +242,10 @@ func ParseThreshold(text string) (t Threshold, err error) {
 	if amount, within, timed := strings.Cut(text, " in "); timed && !strings.Contains(amount, "/") {
 		number, unit, _ := strings.Cut(strings.TrimSpace(within), " ")
 		t.Unit = strings.TrimSuffix(strings.TrimSpace(unit), "s")
-		t.WithinUnits, err = strconv.ParseFloat(number, 64)
-		isTime := (t.Unit == perDay || t.Unit == hour) && t.WithinUnits > 0 && !math.IsInf(t.WithinUnits, 0)
+		t.HeldWithinUnits, err = strconv.ParseFloat(number, 64)
+		isTime := (t.Unit == perDay || t.Unit == hour) && t.HeldWithinUnits > 0 && !math.IsInf(t.HeldWithinUnits, 0)
 		var ok bool
-		if t.CeilingBytes, ok = parseBytes(amount); err != nil || !ok || !isTime || !(t.CeilingBytes > 0) {
+		if t.HeldBytes, ok = parseBytes(amount); err != nil || !ok || !isTime || !(t.HeldBytes > 0) {
 			return Threshold{}, wrong
 		}
 		return t, nil

@@ -11,8 +11,8 @@ func TestParseThreshold(t *testing.T) {
 		"10MB/day": bytes(10<<20, "day"), "1.5 kb / hour": bytes(1536, "hour"), "0/run": bytes(0, "run"), "7B/document": bytes(7, "document"),
 		"2GB/day": bytes(2<<30, "day"), "12/run": bytes(12, "run"), "1KB/page in a book": {Growth: Growth{1024, "page in a book"}},
 		"5%/day": {Growth: Growth{Unit: "day"}, Percent: 5}, " 0.5 % / document": {Growth: Growth{Unit: "document"}, Percent: 0.5},
-		"2GB in 30 days":     {Growth: Growth{Unit: "day"}, CeilingBytes: 2 << 30, WithinUnits: 30},
-		"512 MB in 1.5 hour": {Growth: Growth{Unit: "hour"}, CeilingBytes: 512 << 20, WithinUnits: 1.5},
+		"2GB in 30 days":     {Growth: Growth{Unit: "day"}, HeldBytes: 2 << 30, HeldWithinUnits: 30},
+		"512 MB in 1.5 hour": {Growth: Growth{Unit: "hour"}, HeldBytes: 512 << 20, HeldWithinUnits: 1.5},
 	} {
 		got, err := ParseThreshold(text)
 		if err != nil || got != want {
@@ -106,7 +106,7 @@ func TestLimit(t *testing.T) {
 	const mb = 1 << 20
 	for power, want := range map[float64]float64{0: 5 * mb, 5*mb - 1: 5 * mb, 5*mb + 1: 5*mb + 1} {
 		w := &Observation{Weighed: true, Hours: 12, PowerBytes: power}
-		if got := w.LimitBytes(mattersByDay); got != want {
+		if got := w.FailingBytes(mattersByDay); got != want {
 			t.Errorf("power %v: %v, want %v", power, got, want)
 		}
 	}

@@ -28,7 +28,7 @@ func told(minutes int, private int64, uses map[capture.UseName]int64) *capture.C
 	s := &capture.Space{PrivateBytes: private * mega}
 	for _, name := range capture.UseNames {
 		if n, ok := uses[name]; ok {
-			s.Uses = append(s.Uses, capture.UseTotals{Name: name, Reserved: 2 * n * mega, Committed: n * mega, Private: n * mega})
+			s.Uses = append(s.Uses, capture.UseTotal{Name: name, Reserved: 2 * n * mega, Committed: n * mega, Private: n * mega})
 		}
 	}
 	c := facts(capture.Memory{Source: "VMMap", Space: s})

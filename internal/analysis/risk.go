@@ -128,7 +128,7 @@ func (d *draft) weigh() (AppliedThreshold, *Undecided) {
 	r := d.report
 	r.Observation = d.watch()
 	matters := r.Observation.ChooseThreshold(d.opt.Matters, nil)
-	limit := r.Observation.LimitBytes(matters.Growth)
+	limit := r.Observation.FailingBytes(matters.Growth)
 	places := d.chances()
 	var risks []Risk
 	var of []*draftFinding // by risk

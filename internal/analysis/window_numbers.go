@@ -61,10 +61,10 @@ func (s *WindowSite) judge(by *sample, clock *score.Clock) {
 
 // TraceSites are the sites of a report of a trace, which can be asked for in windows of it.
 type TraceSites struct {
-	Trace      *Trace
-	Sites      []SiteRows
-	Heaps      []string // handles, as the report has them
-	TableWidth int      // the numbers of sites in the table are below; the table may hold other processes too
+	Trace          *Trace
+	Sites          []SiteRows
+	Heaps          []string // handles, as the report has them
+	TableSiteCount int      // the numbers of sites in the table are below; the table may hold other processes too
 }
 
 // TraceSites are the sites of the report, with as wide a table as they need.
@@ -74,7 +74,7 @@ func (r *Report) TraceSites() *TraceSites {
 		s := &r.Sites[i]
 		t.Sites = append(t.Sites, SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, TableSites: s.TableSites})
 		for _, n := range s.TableSites {
-			t.TableWidth = max(t.TableWidth, int(n)+1)
+			t.TableSiteCount = max(t.TableSiteCount, int(n)+1)
 		}
 	}
 	for i := range r.Heaps {
@@ -102,7 +102,7 @@ func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w c
 func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question {
 	kinds, byHeap := t.each(-1), t.each(-1)
 	s := &allocations.SurvivalQuestion{
-		From: make([]int64, t.TableWidth), Over: make([]int64, t.TableWidth), Heaps: t.each(-1),
+		From: make([]int64, t.TableSiteCount), Over: make([]int64, t.TableSiteCount), Heaps: t.each(-1),
 	}
 	place := map[string]int32{}
 	for i, h := range t.Heaps {
@@ -124,7 +124,7 @@ func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question
 			}
 		}
 	}
-	q := allocations.Question{From: w.From, To: w.To, Sites: t.TableWidth, Survivals: s}
+	q := allocations.Question{From: w.From, To: w.To, Sites: t.TableSiteCount, Survivals: s}
 	if peaks {
 		q.Peaks = [][]int32{kinds, byHeap}
 	}
@@ -132,7 +132,7 @@ func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question
 }
 
 func (t *TraceSites) each(v int32) []int32 {
-	list := make([]int32, t.TableWidth)
+	list := make([]int32, t.TableSiteCount)
 	for i := range list {
 		list[i] = v
 	}
@@ -142,7 +142,7 @@ func (t *TraceSites) each(v int32) []int32 {
 // most is how much each site keeps at most in any window, as the table is told: no site is ruled out in advance. Memory
 // that heaps took from the system is not judged.
 func (t *TraceSites) most() []allocations.Usage {
-	list := make([]allocations.Usage, t.TableWidth)
+	list := make([]allocations.Usage, t.TableSiteCount)
 	for i := range t.Sites {
 		if kindOf(t.Sites[i].Kind) != capture.KindHeapVirtual {
 			for _, n := range t.Sites[i].TableSites {

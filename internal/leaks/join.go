@@ -45,16 +45,16 @@ func (n *Namesake) Other() *OutlinedSignature {
 // A ReplacedSignature is a signature that no up-to-date result has any more, because its sites now have another one.
 type ReplacedSignature struct {
 	ID         int64
-	Now        int64           // that it is part of already; 0 for none
-	Plain      bool            // nothing is said of it and nothing is part of it
-	Candidates []JoinCandidate // by how much of it went there, most first; at least one
+	Now        int64                  // that it is part of already; 0 for none
+	Plain      bool                   // nothing is said of it and nothing is part of it
+	Candidates []ReplacementCandidate // by how much of it went there, most first; at least one
 }
 
-// A JoinCandidate is a signature that a replaced one may become part of.
-type JoinCandidate struct {
+// A ReplacementCandidate is a signature that a replaced one may become part of.
+type ReplacementCandidate struct {
 	ID        int64
 	Text      string
-	Whole     bool // it is not part of another itself
+	IsRoot    bool // it is not part of another itself
 	AsOutline bool // it is part of another as its outline
 }
 
@@ -75,7 +75,7 @@ func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction
 	switch {
 	case l.Now == to.ID:
 		return KeepAsIs
-	case l.Now == 0 && l.Plain && to.Whole && !leaves(to.ID):
+	case l.Now == 0 && l.Plain && to.IsRoot && !leaves(to.ID):
 		return MergeAlone
 	}
 	return MergeWithParts

@@ -57,28 +57,28 @@ func TestNamesake(t *testing.T) {
 }
 
 func TestFoldOfALeaving(t *testing.T) {
-	whole, aPart := leaks.JoinCandidate{ID: 2, Whole: true}, leaks.JoinCandidate{ID: 2}
+	whole, aPart := leaks.ReplacementCandidate{ID: 2, IsRoot: true}, leaks.ReplacementCandidate{ID: 2}
 	for name, test := range map[string]struct {
 		leaving leaks.ReplacedSignature
 		leaves  bool // the candidate leaves as well
 		want    leaks.ReplacementAction
 	}{
-		"nothing is said of it": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{whole}},
+		"nothing is said of it": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.ReplacementCandidate{whole}},
 			false, leaks.MergeAlone},
-		"the candidate leaves as well": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{whole}},
+		"the candidate leaves as well": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.ReplacementCandidate{whole}},
 			true, leaks.MergeWithParts},
-		"the candidate is part already": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.JoinCandidate{aPart}},
+		"the candidate is part already": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.ReplacementCandidate{aPart}},
 			false, leaks.MergeWithParts},
-		"something is said of it": {leaks.ReplacedSignature{Candidates: []leaks.JoinCandidate{whole}},
+		"something is said of it": {leaks.ReplacedSignature{Candidates: []leaks.ReplacementCandidate{whole}},
 			false, leaks.MergeWithParts},
-		"it is part of it": {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.JoinCandidate{whole}},
+		"it is part of it": {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.ReplacementCandidate{whole}},
 			false, leaks.KeepAsIs},
 		"plain, and part of it": {leaks.ReplacedSignature{Now: 2, Plain: true,
-			Candidates: []leaks.JoinCandidate{aPart}}, true, leaks.KeepAsIs},
+			Candidates: []leaks.ReplacementCandidate{aPart}}, true, leaks.KeepAsIs},
 		"it is part of another": {leaks.ReplacedSignature{Now: 3, Plain: true,
-			Candidates: []leaks.JoinCandidate{whole, {ID: 3, Whole: true}}}, false, leaks.MergeWithParts},
+			Candidates: []leaks.ReplacementCandidate{whole, {ID: 3, IsRoot: true}}}, false, leaks.MergeWithParts},
 		"most of it went to the first of": {leaks.ReplacedSignature{Plain: true,
-			Candidates: []leaks.JoinCandidate{whole, {ID: 3}}}, false, leaks.MergeAlone},
+			Candidates: []leaks.ReplacementCandidate{whole, {ID: 3}}}, false, leaks.MergeAlone},
 	} {
 		got := test.leaving.Action(func(id int64) bool { return test.leaves && id == 2 })
 		if got != test.want {

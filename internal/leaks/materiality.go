@@ -109,7 +109,7 @@ func (d *decider) weigh() {
 			risks, of = append(risks, *f.Risk), append(of, f)
 		}
 	}
-	limit := d.Observation.LimitBytes(matters.Growth)
+	limit := d.Observation.FailingBytes(matters.Growth)
 	w := analysis.SelectRisks(append(risks, d.OtherRisks...), limit)
 	for i, f := range of {
 		d.immaterialOf[f.Signature] = !w.MustDecide[i]

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A ScenarioHistory is what follows from the sightings of a signature in one scenario that it was bad in. Builds are
-// indexes in the BuildOrder, −1 for none.
+// A ScenarioHistory is what follows from the sightings of a signature in one scenario that it was bad in. Its numbers
+// are builds: indexes in the BuildOrder, −1 for none.
 type ScenarioHistory struct {
-	Scenario int64
-	Open     bool // bad, and not clean since; a signature is fixed when no scenario is open
-	FirstBad int
-	LastBad  int
-	Clean    int  // the first build behind LastBad that is clean
-	Absent   bool // Clean shows nothing of it, and its callers ran
-	Tried    int  // the newest build behind LastBad that shows it and does not decide
-	LastSeen int  // the newest build that shows it
+	Scenario        int64
+	Open            bool // bad, and not clean since; a signature is fixed when no scenario is open
+	FirstBad        int
+	LastBadBuild    int
+	FirstCleanAfter int  // the first build behind LastBadBuild that is clean
+	Absent          bool // FirstCleanAfter shows nothing of it, and its callers ran
+	Tried           int  // the newest build behind LastBadBuild that shows it and does not decide
+	LastSeen        int  // the newest build that shows it
 }
 
 // historyByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that
@@ -40,10 +40,10 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 		}
 		switch c := &list[k]; {
 		case s.Judgement.IsBad():
-			c.LastBad, c.Clean, c.Absent, c.Tried = s.BuildIndex, -1, false, -1
+			c.LastBadBuild, c.FirstCleanAfter, c.Absent, c.Tried = s.BuildIndex, -1, false, -1
 		case s.isClean():
-			if c.Clean < 0 {
-				c.Clean, c.Absent = s.BuildIndex, s.Absent
+			if c.FirstCleanAfter < 0 {
+				c.FirstCleanAfter, c.Absent = s.BuildIndex, s.Absent
 			}
 		default:
 			c.Tried = s.BuildIndex

@@ -259,7 +259,7 @@ func (r *Result) check() error {
 // windowed asks the allocation table.
 func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*analysis.WindowNumbers, error) {
 	sites := x.report.TraceSites()
-	sites.TableWidth = max(sites.TableWidth, table.Sites)
+	sites.TableSiteCount = max(sites.TableSiteCount, table.Sites)
 	w := s.window(x.report.Trace)
 	return sites.InWindow(ctx, s.rows(table.Scanner, w), w, false)
 }

@@ -74,7 +74,7 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 		}
 		last := &list[len(list)-1]
 		last.Candidates = append(last.Candidates,
-			leaks.JoinCandidate{ID: r.OtherID, Text: r.Text, Whole: r.Whole, AsOutline: r.AsOutline})
+			leaks.ReplacementCandidate{ID: r.OtherID, Text: r.Text, IsRoot: r.Whole, AsOutline: r.AsOutline})
 	}
 	return list, err
 }

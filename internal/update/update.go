@@ -69,8 +69,8 @@ type Update struct {
 	Aside bool
 }
 
-// OfThis is the update of the program that runs.
-func OfThis(server string) (Update, error) {
+// NewSelfUpdate is the update of the program that runs. It asks the server nothing: Run does.
+func NewSelfUpdate(server string) (Update, error) {
 	path, err := os.Executable()
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)

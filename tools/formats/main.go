@@ -70,7 +70,7 @@ func table(formats evidence.Formats) string {
 	b.WriteString("\n| kind | what it is | written by | files | captures | rank |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, f := range formats {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %d |\n", f.Kind, f.Name, f.Tools, quoted(f.Extensions),
-			quoted(f.Captures), f.Rank)
+			quoted(f.CaptureKinds), f.Rank)
 	}
 	b.WriteString("\n")
 	return b.String()

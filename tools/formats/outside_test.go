@@ -34,7 +34,7 @@ func TestNobodyElseNamesAFormat(t *testing.T) {
 	readers := readersOf(t, formats)
 	r := repository{names: map[string][]evidence.Kind{}, constants: map[string][]evidence.Kind{}}
 	for _, f := range formats {
-		for _, name := range append([]string{string(f.Kind)}, f.Captures...) {
+		for _, name := range append([]string{string(f.Kind)}, f.CaptureKinds...) {
 			if !slices.Contains(r.names[name], f.Kind) {
 				r.names[name] = append(r.names[name], f.Kind)
 			}

@@ -5,8 +5,8 @@ import "context"
 // A Question asks for the numbers of a window.
 type Question struct {
 	From, To int64 // ns since the trace's start, both inside
-	// BeforeExit takes what ended with its process as alive, in Sites and Samples.
-	BeforeExit bool
+	// IgnoreExit takes what ended with its process as alive, in Sites and Samples.
+	IgnoreExit bool
 	Sites      int               // rows have numbers below
 	Samples    int               // instants, evenly spaced, two at least; 0 for none. Each takes 16 bytes for each site and core
 	Peaks      [][]int32         // groupings whose peaks are wanted: for each, the group of each site, −1 for none
@@ -61,7 +61,7 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 		adders[i] = newAdder(&q, plan, n)
 	}
 	from := q.From
-	if q.BeforeExit {
+	if q.IgnoreExit {
 		from = BeforeTrace // what ended with its process before the window counts as well
 	}
 	if err := scan(ctx, rows, from, q.To, adders); err != nil {
@@ -112,10 +112,10 @@ type adder struct {
 // newAdder makes an adder; rows is how many the table has.
 func newAdder(q *Question, plan *survivalPlan, rows int64) *adder {
 	a := &adder{window: NewWindow(q.From, q.To, q.Sites), survivals: newSurvivalAdder(plan)}
-	a.window.BeforeExit = q.BeforeExit
+	a.window.IgnoreExit = q.IgnoreExit
 	if q.Samples > 0 {
 		a.samples = NewSamples(q.From, q.To, q.Samples, q.Sites)
-		a.samples.BeforeExit = q.BeforeExit
+		a.samples.IgnoreExit = q.IgnoreExit
 	}
 	if len(q.Peaks) > 0 {
 		a.start, a.times = make([]Usage, q.Sites), newTimeCounts(q.From, q.To, rows)

@@ -32,12 +32,12 @@ func wild(seed uint64, n, sites int, span int64) []Row {
 func answer(t *testing.T, rows []Row, q Question) *Answer {
 	t.Helper()
 	w := NewWindow(q.From, q.To, q.Sites)
-	w.BeforeExit = q.BeforeExit
+	w.IgnoreExit = q.IgnoreExit
 	a := &Answer{}
 	sinks := []Sink{w}
 	if q.Samples > 0 {
 		a.Samples = NewSamples(q.From, q.To, q.Samples, q.Sites)
-		a.Samples.BeforeExit = q.BeforeExit
+		a.Samples.IgnoreExit = q.IgnoreExit
 		sinks = append(sinks, a.Samples)
 	}
 	var peaks []*Peaks
@@ -90,7 +90,7 @@ func TestAsk(t *testing.T) {
 		_, table := tableOf(t, spool, &Meta{})
 		r := rand.New(rand.NewPCG(5, 6))
 		for i := range c.ask {
-			q := Question{From: r.Int64N(c.span+c.span/5) - c.span/10, Sites: c.sites, Samples: i % 3 * 9, BeforeExit: i%4 == 0,
+			q := Question{From: r.Int64N(c.span+c.span/5) - c.span/10, Sites: c.sites, Samples: i % 3 * 9, IgnoreExit: i%4 == 0,
 				Peaks: groupings(r, c.sites)}
 			switch q.To = q.From + r.Int64N(1+r.Int64N(c.span)); i {
 			case 0:

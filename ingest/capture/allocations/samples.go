@@ -11,8 +11,8 @@ type Samples struct {
 	At []int64
 	// changes has len(At)+1 elements for each site: by how much each instant differs from the one before.
 	changes []Usage
-	// BeforeExit takes what ended with its process as alive to the end.
-	BeforeExit bool
+	// IgnoreExit takes what ended with its process as alive to the end.
+	IgnoreExit bool
 	perTime    float64 // instants in a ns
 }
 
@@ -37,7 +37,7 @@ func (s *Samples) Rows(rows []Row) error {
 			continue
 		}
 		free := r.FreeTime
-		if s.BeforeExit && r.End == EndExit {
+		if s.IgnoreExit && r.End == EndExit {
 			free = Never
 		}
 		begin, end := s.first(r.AllocTime), s.first(free)

@@ -26,7 +26,7 @@ func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error
 	}
 	cores := min(scanners(), plan.cores())
 	n := min(stretchBytes/(cores*max(leaves, 1)*stretchSize), maxStretches)
-	if len(q.Peaks) == 0 || q.BeforeExit || q.Samples > 0 || n < minStretches {
+	if len(q.Peaks) == 0 || q.IgnoreExit || q.Samples > 0 || n < minStretches {
 		return nil, nil
 	}
 	n = min(n, max(minStretches, int(rows.Len()/16))) // a small table needs few

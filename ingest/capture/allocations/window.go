@@ -3,8 +3,8 @@ package allocations
 // A Window adds up rows, by site, for the time [From, To], both ends inside. Rows come in any order.
 type Window struct {
 	From, To int64
-	// BeforeExit takes what ended with its process as alive: the view as of the instant before, which verdicts take.
-	BeforeExit bool
+	// IgnoreExit takes what ended with its process as alive: the view as of the instant before, which verdicts take.
+	IgnoreExit bool
 	// Sites has an element for every site met, by Row.Site.
 	Sites []WindowUsage
 }
@@ -26,7 +26,7 @@ func (w *Window) Rows(rows []Row) error {
 		}
 		c := &w.Sites[r.Site]
 		free := r.FreeTime
-		if w.BeforeExit && r.End == EndExit {
+		if w.IgnoreExit && r.End == EndExit {
 			free = Never
 		}
 		if free < w.From {

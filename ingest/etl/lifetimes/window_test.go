@@ -135,7 +135,7 @@ func TestBeforeExit(t *testing.T) {
 		Event{Op: ProcessEnd, Time: 3},
 	)
 	w := allocations.NewWindow(0, 10, len(tr.Sites()))
-	w.BeforeExit = true
+	w.IgnoreExit = true
 	if err := w.Rows(sink.rows); err != nil {
 		t.Fatal(err)
 	}

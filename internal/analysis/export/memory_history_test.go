@@ -36,7 +36,7 @@ func TestHeapFreeAsText(t *testing.T) {
 	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}},
 		Memory: []analysis.Memory{{File: "a.dmp", Memory: capture.Memory{
 			Space: &capture.Space{Bits: 32, Limit: 2 << 30,
-				Uses: []capture.UseTotals{{Name: capture.UseHeap, Reserved: 300 << 20, Committed: 100 << 20}}},
+				Uses: []capture.UseTotal{{Name: capture.UseHeap, Reserved: 300 << 20, Committed: 100 << 20}}},
 			Heaps: []capture.HeapFacts{{Handle: 0x1000, Kind: "NT heap", Committed: 100 << 20, Walked: 1,
 				Free: capture.Usage{Count: 1, Bytes: 25 << 20}, LargestFree: 1 << 20}},
 		}}}}

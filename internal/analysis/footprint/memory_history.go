@@ -47,7 +47,8 @@ type Instant struct {
 	// were allocated while the evidence was recorded.
 	Blocks     *int64 `json:"blocks,omitempty"`
 	SinceStart bool   `json:"since_start,omitempty"`
-	LowerBound bool   `json:"lower_bound,omitempty"`
+	// LowerBound says that the evidence of the instant ends early: amounts are at least what is here.
+	LowerBound bool `json:"lower_bound,omitempty"`
 	// Taken is the used part of the address space that the program can use.
 	Taken *int64 `json:"taken,omitempty"`
 

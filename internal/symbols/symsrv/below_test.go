@@ -14,7 +14,7 @@ import (
 
 // below are options under which the folders below a directory are searched.
 func below(root string, limits symsrv.Limits) symsrv.Options {
-	return symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}, Below: true, Check: check, Limits: limits}
+	return symsrv.Options{Map: []symsrv.PathMapping{{Windows: "$", Local: root}}, Below: true, Check: check, Limits: limits}
 }
 
 // A folder below the named one has the file, whatever it is called; a file of the name that is another build is passed

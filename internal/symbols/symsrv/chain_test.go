@@ -149,7 +149,7 @@ func TestChains(t *testing.T) {
 			}
 			before := grown(t, root)
 			p := parse(t, strings.ReplaceAll(c.path, "$", root), symsrv.Options{
-				Map:   []symsrv.Mapping{{From: `\\builds\drop`, To: filepath.Join(root, "far")}},
+				Map:   []symsrv.PathMapping{{Windows: `\\builds\drop`, Local: filepath.Join(root, "far")}},
 				Cache: filepath.Join(root, "cache"), Check: check,
 			})
 			for round := range 2 { // the second one finds what the first one kept

@@ -9,7 +9,7 @@ import (
 
 func Example() {
 	path, err := symsrv.Parse(`srv*C:\Symbols*https://msdl.microsoft.com/download/symbols`, symsrv.Options{
-		Map: []symsrv.Mapping{{From: `C:\Symbols`, To: "testdata/symbols"}},
+		Map: []symsrv.PathMapping{{Windows: `C:\Symbols`, Local: "testdata/symbols"}},
 		// Allow is empty: the server is not asked.
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		opt := symsrv.Options{Map: []symsrv.Mapping{{From: `C:`, To: "/nowhere"}, {From: `\\`, To: "/nowhere"}}}
+		opt := symsrv.Options{Map: []symsrv.PathMapping{{Windows: `C:`, Local: "/nowhere"}, {Windows: `\\`, Local: "/nowhere"}}}
 		p, err := symsrv.Parse(text, opt)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "symsrv: ") {
@@ -78,7 +78,7 @@ func FuzzPointer(f *testing.F) {
 			t.Fatal(err)
 		}
 		p := parse(t, "srv*"+store,
-			symsrv.Options{Map: []symsrv.Mapping{{From: `\\b\drop`, To: filepath.Join(root, "drop")}}})
+			symsrv.Options{Map: []symsrv.PathMapping{{Windows: `\\b\drop`, Local: filepath.Join(root, "drop")}}})
 		if found, _ := find(t, p, app); strings.Contains(found, "secret") && !strings.Contains(content, root) {
 			t.Errorf("%q led to %s", content, found)
 		}

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// A Mapping says where a directory of the Windows machine lies here: everything below From is looked for below To.
-// From is compared without regard to case and to the kind of slash; of several that fit, the longest counts.
-type Mapping struct {
-	From string // C:\Symbols, \\server\share
-	To   string // /mnt/sym
+// A PathMapping says where a directory of the Windows machine lies here: everything below Windows is looked for below
+// Local. Windows is compared without regard to case and to the kind of slash; of several that fit, the longest counts.
+type PathMapping struct {
+	Windows string // C:\Symbols, \\server\share
+	Local   string // /mnt/sym
 }
 
 // ParseMapping reads C:\Symbols=/mnt/sym.
-func ParseMapping(text string) (Mapping, error) {
+func ParseMapping(text string) (PathMapping, error) {
 	from, to, ok := strings.Cut(text, "=")
-	m := Mapping{From: strings.TrimSpace(from), To: strings.TrimSpace(to)}
-	if !ok || m.From == "" || m.To == "" {
-		return Mapping{}, &Error{Code: CodeBadMapping,
+	m := PathMapping{Windows: strings.TrimSpace(from), Local: strings.TrimSpace(to)}
+	if !ok || m.Windows == "" || m.Local == "" {
+		return PathMapping{}, &Error{Code: CodeBadMapping,
 			Message: fmt.Sprintf(`%q maps nothing: write a Windows directory, "=" and a directory here, as in C:\Symbols=/mnt/sym`, text)}
 	}
 	return m, nil
@@ -33,16 +33,16 @@ func slashed(path string) string {
 
 // mapped returns the directory that stands for a prefix of path, and the rest with slashes. It is not ok if no
 // mapping covers the path, or if the rest climbs out of it.
-func mapped(path string, maps []Mapping) (base, rest string, ok bool) {
+func mapped(path string, maps []PathMapping) (base, rest string, ok bool) {
 	path = slashed(path)
 	longest := -1
 	for _, m := range maps {
-		from := slashed(m.From)
+		from := slashed(m.Windows)
 		if len(from) <= longest || len(path) < len(from) || !strings.EqualFold(path[:len(from)], from) {
 			continue
 		}
 		if tail := path[len(from):]; tail == "" || tail[0] == '/' {
-			longest, base, rest, ok = len(from), m.To, strings.Trim(tail, "/"), true
+			longest, base, rest, ok = len(from), m.Local, strings.Trim(tail, "/"), true
 		}
 	}
 	return base, rest, ok && !climbs(rest)

@@ -27,7 +27,7 @@ func TestNamed(t *testing.T) {
 		"two/ap/app.pdb/" + key + "/app.pdb": right,
 	})
 	p := parse(t, "$/d;cache*$/none;srv*$/none*$/s*https://host.example;$/two;$/d",
-		symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
+		symsrv.Options{Map: []symsrv.PathMapping{{Windows: "$", Local: root}}})
 	got, err := p.FindByName(t.Context(), `C:\build\APP.pdb`)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestNamedSaysWhatIsNotSearched(t *testing.T) {
 	root := plant(t, map[string]string{"app.pdb": right})
 	for path, want := range map[string]string{`c:\symbols;$`: `c:\symbols: `, "$/none;$": "there is no directory ",
 		"srv*$/none;$": "there is no directory ", "$/app.pdb;$": "is a file"} {
-		p := parse(t, path, symsrv.Options{Map: []symsrv.Mapping{{From: "$", To: root}}})
+		p := parse(t, path, symsrv.Options{Map: []symsrv.PathMapping{{Windows: "$", Local: root}}})
 		got, err := p.FindByName(t.Context(), "app.pdb")
 		var e *symsrv.Error
 		if len(got) != 1 || !errors.As(err, &e) || e.Code != symsrv.CodeUnreadable || !strings.Contains(e.Error(), want) {

@@ -11,7 +11,7 @@ import (
 // Options say what a symbol path may do and where its Windows directories lie. The zero value searches local
 // directories and asks no server.
 type Options struct {
-	Map []Mapping // where directories of the symbol path lie on this machine
+	Map []PathMapping // where directories of the symbol path lie on this machine
 
 	// Cache is the default downstream store: what an empty level of a chain, cache* without a directory and a server
 	// without a store before it stand for.

@@ -79,10 +79,10 @@ func TestMappings(t *testing.T) {
 		"deep/Private/x/app.pdb": right,
 		"share/app.pdb":          right,
 	})
-	opt := symsrv.Options{Map: []symsrv.Mapping{
-		{From: `C:\Symbols`, To: filepath.Join(root, "sym")},
-		{From: `c:\symbols\PRIVATE\`, To: filepath.Join(root, "deep", "Private")},
-		{From: `\\server\share`, To: filepath.Join(root, "share")},
+	opt := symsrv.Options{Map: []symsrv.PathMapping{
+		{Windows: `C:\Symbols`, Local: filepath.Join(root, "sym")},
+		{Windows: `c:\symbols\PRIVATE\`, Local: filepath.Join(root, "deep", "Private")},
+		{Windows: `\\server\share`, Local: filepath.Join(root, "share")},
 	}}
 	for _, c := range []struct{ path, want string }{
 		{`C:\Symbols`, "sym/app.pdb"},
@@ -107,7 +107,7 @@ func TestMappings(t *testing.T) {
 	}
 	for text, ok := range map[string]bool{`C:\Symbols=/mnt/sym`: true, `C:\Symbols`: false, `=/x`: false, `C:=`: false} {
 		if m, err := symsrv.ParseMapping(text); (err == nil) != ok ||
-			ok && m != (symsrv.Mapping{From: `C:\Symbols`, To: "/mnt/sym"}) {
+			ok && m != (symsrv.PathMapping{Windows: `C:\Symbols`, Local: "/mnt/sym"}) {
 			t.Errorf("%s: %v %v", text, m, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFromEnvironment(t *testing.T) {
 		"_NT_SYMCACHE_PATH":   `cache*W:\SymCache`,
 		"_NT_SYMBOL_PROXY":    "proxy.example:8080",
 	}
-	opt := symsrv.Options{Map: []symsrv.Mapping{{From: `W:`, To: root}}}
+	opt := symsrv.Options{Map: []symsrv.PathMapping{{Windows: `W:`, Local: root}}}
 	p, err := symsrv.FromEnvironment(func(name string) string { return env[name] }, opt)
 	if err != nil {
 		t.Fatal(err)

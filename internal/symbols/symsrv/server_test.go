@@ -70,7 +70,7 @@ func TestServerPointers(t *testing.T) {
 	} {
 		w := serve(t, map[string]string{in + "file.ptr": content}, nil)
 		opt := online(t, w)
-		opt.Map = []symsrv.Mapping{{From: `\\builds\drop`, To: filepath.Join(root, "drop")}}
+		opt.Map = []symsrv.PathMapping{{Windows: `\\builds\drop`, Local: filepath.Join(root, "drop")}}
 		_, lines := find(t, parse(t, "srv*"+w.URL, opt), app)
 		lines = slices.DeleteFunc(lines, func(line string) bool {
 			return strings.HasPrefix(line, w.URL) && strings.Contains(line, "\tnot-found\t")

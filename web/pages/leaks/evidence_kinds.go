@@ -26,7 +26,7 @@ func kindsOf(formats evidence.Formats) []leaks.EvidenceKind {
 	for i, f := range formats {
 		list[i] = leaks.EvidenceKind{
 			Name: cmp.Or(f.Column, f.Name), Singular: strings.TrimPrefix(f.Name, "a "),
-			Kinds:    append([]string{string(f.Kind)}, f.Captures...),
+			Kinds:    append([]string{string(f.Kind)}, f.CaptureKinds...),
 			Expected: f.Column != "",
 		}
 		if f.Searches {

@@ -125,9 +125,9 @@ type barPart struct {
 
 // barOf cuts the bar by what is committed, or by what is taken where the evidence does not tell the two apart.
 func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
-	size := func(u *capture.UseTotals) int64 { return u.Committed }
+	size := func(u *capture.UseTotal) int64 { return u.Committed }
 	if whole, word = footprint.CommittedBytes(s), "committed"; whole == 0 {
-		size = func(u *capture.UseTotals) int64 {
+		size = func(u *capture.UseTotal) int64 {
 			if u.Name == capture.UseFree {
 				return 0
 			}

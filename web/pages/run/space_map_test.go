@@ -138,7 +138,7 @@ func TestMapOfA64BitProgram(t *testing.T) {
 // Evidence that lists only some regions proves neither that the rest is free nor that nothing else is taken.
 func TestMapOfPartialEvidence(t *testing.T) {
 	s := spaceWith(32, 2*gigabyte, stretch(0x10000, mega, capture.UseHeap, mega))
-	s.Uses = []capture.UseTotals{{Name: capture.UseHeap, Reserved: mega, Committed: mega}}
+	s.Uses = []capture.UseTotal{{Name: capture.UseHeap, Reserved: mega, Committed: mega}}
 	wide := spaceWith(64, 0, stretch(0x10000, mega, capture.UseHeap, mega), stretch(1<<40, mega, capture.UseHeap, mega))
 	for _, test := range []struct {
 		partial                   bool
