@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/exitlog"
 	"heapdrift/ingest/hdsnap"
 	"heapdrift/ingest/heapprofile"
+	"heapdrift/ingest/leakdiag"
 	"heapdrift/ingest/umdh"
 	"heapdrift/ingest/vmmap"
 	"heapdrift/ingest/windbg"
@@ -93,6 +94,13 @@ var formats = []format{
 			Tools: "VMMap, File, Save As", CaptureKinds: kinds(vmmap.Kind), Rank: 3, Sniff: vmmap.Sniff,
 		},
 		read: streamed(vmmap.Read),
+	},
+	{
+		Format: evidence.Format{
+			Kind: "leakdiag", Name: "a log of LeakDiag", Plural: "logs of LeakDiag", Extensions: []string{".xml"},
+			Tools: "LeakDiag, Log", Captures: kinds(leakdiag.Kind), Sniff: leakdiag.Sniff,
+		},
+		read: streamed(leakdiag.Read),
 	},
 	{
 		Format: evidence.Format{

@@ -29,6 +29,8 @@ var failureWords = map[string]failureWord{
 		"Upload the .mht file that DebugDiag's analysis wrote."},
 	"no-vmmap-data": {true, "has no memory regions", "",
 		"Save it again in VMMap with File, Save As, as *.mmp."},
+	"no-leakdiag-data": {true, "has no call stack with memory", "",
+		"Log again while LeakDiag watches the process."},
 	"no-appverifier-log": {true, "has no complete stop of Application Verifier", "",
 		"Export the log again with appverif -export log."},
 	"no-stops": {true, "has no stops: Application Verifier found no error in the process", "",

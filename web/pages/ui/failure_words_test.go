@@ -44,7 +44,7 @@ func TestEveryCodeOfAReaderHasWords(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"evidence/error.go", "umdh/error.go", "etl/error.go", "etl/tracecapture/read.go",
 		"etl/lifetimes/error.go", "minidump/error.go",
-		"ntheap/error.go", "debugdiag/error.go", "windbg/error.go", "vmmap/error.go", "appverifier/error.go"} {
+		"ntheap/error.go", "debugdiag/error.go", "windbg/error.go", "vmmap/error.go", "appverifier/error.go", "leakdiag/error.go"} {
 		files = append(files, filepath.Join("..", "..", "..", "ingest", filepath.FromSlash(pattern)))
 	}
 	files = append(files, filepath.Join("..", "..", "..", "internal", "sandbox", "sandbox.go"))
