@@ -122,9 +122,9 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "exit-log", Name: "a log with leaks at exit", Plural: "logs with leaks at exit",
-			Tools: "the debug CRT, Visual Leak Detector, Dr. Memory, AddressSanitizer, FastMM, heob, Valgrind, HEAPCHECK; CI jobs",
+			Tools: "the debug CRT, Visual Leak Detector, Dr. Memory, AddressSanitizer, FastMM, heob, Valgrind, HEAPCHECK, Intel Inspector; CI jobs",
 			CaptureKinds: kinds(exitlog.KindCRT, exitlog.KindVLD, exitlog.KindDrMemory, exitlog.KindSanitizer,
-				exitlog.KindFastMM, exitlog.KindHeob, exitlog.KindMemcheck, exitlog.KindHeapCheck),
+				exitlog.KindFastMM, exitlog.KindHeob, exitlog.KindMemcheck, exitlog.KindHeapCheck, exitlog.KindInspector),
 			Anywhere: true, Leads: -1, // any long text may be one
 			Sniff: exitlog.Sniff,
 		},

@@ -29,6 +29,7 @@ func TestAlmostLists(t *testing.T) {
 // What a line says of its blocks.
 func TestBlocks(t *testing.T) {
 	const drMemoryLeak = "Error #1: LEAK 8 direct bytes 0x00c1f4a8-0x00c1f4b0 + 0 indirect bytes\n# 0 main [c:\\src\\main.cpp:7]\n"
+	const inspectorSite = "c:\\src\\cache.cpp(88): Error X1: P1: Memory leak: Allocation site: Function Cache::Add: Module C:\\build\\app.exe\n"
 	const heobXML = "<valgrindoutput>\n<protocoltool>memcheck</protocoltool>\n<tool>heob</tool>\n"
 	for name, test := range map[string]struct {
 		log         string
@@ -53,6 +54,9 @@ func TestBlocks(t *testing.T) {
 		"Valgrind, only sums":         {"==7== LEAK SUMMARY:\n==7==    definitely lost: 1,024 bytes in 8 blocks\n==7==    indirectly lost: 0 bytes in 0 blocks\n==7==         suppressed: 0 bytes in 0 blocks\n", 1024, 8, capture.ReachNone, false, "only as a sum"},
 		"Valgrind, asked again":       {"==7== LEAK SUMMARY:\n==7==      possibly lost: 115 (+115) bytes in 4 (+4) blocks\n==7== ERROR SUMMARY: 0 errors\n", 115, 4, capture.ReachPossible, false, "only as a sum"},
 		"Valgrind, without summary":   {"==7== 8 bytes in 1 blocks are definitely lost in loss record 1 of 2\n==7==    at 0x1: f (a.c:7)\n", 8, 1, capture.ReachNone, true, "breaks off"},
+		"Inspector, an observation":   {inspectorSite, 0, 1, capture.ReachNone, false, "have no size"},
+		"Inspector, a problem":        {"P2: Warning: Memory not deallocated: New\n P2.3: Memory not deallocated: 40 bytes\n  app.exe!0x14e5: Warning X4: Allocation site: Function [Unknown]: Module C:\\app.exe\n", 40, 1, capture.ReachHeld, false, ""},
+		"Inspector, memory growth":    {"P3: Warning: Memory growth: New\n P3.1: Memory growth: 80 bytes\n  a.cpp(7): Warning X5: Allocation site: Function f: Module a.exe\n" + inspectorSite, 0, 1, capture.ReachNone, false, "have no size"},
 		"Dr. Memory, without summary": {drMemoryLeak, 8, 1, capture.ReachNone, true, "breaks off"},
 		"Dr. Memory, output between":  {drMemoryLeak + strings.Repeat("output\n", 300) + "ERRORS FOUND:\n", 8, 1, capture.ReachNone, false, ""},
 	} {

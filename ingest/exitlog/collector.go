@@ -53,6 +53,7 @@ type collector struct {
 	order     []*list
 	crt       crtBlocks
 	notes     notes
+	inspected inspected
 	programs  map[*lane]string
 	frames    map[string]parsedFrame // by the text of their lines: most come many times
 	files     map[string]string      // by their bytes
@@ -204,6 +205,7 @@ func (l *list) warn(code capture.Code, number, count int64, message string) {
 // captures finishes all lists.
 func (o *collector) captures(s *scanner) []*capture.Capture {
 	o.addCRT()
+	o.inspected.note(&o.notes)
 	if len(o.order) > 0 {
 		o.notes.warn(o.order[0])
 	}

@@ -10,6 +10,7 @@
 //	<valgrindoutput>                  heob and Valgrind                           memcheck_xml.go
 //	==4242== 24 bytes … lost          Valgrind                                    memcheck_text.go
 //	Leak of 24 bytes in 2 objects …   the heap checker of gperftools              heapcheck.go
+//	…: Allocation site: Function …    Intel Inspector                             inspector.go
 //
 // There is no specification of any of them. The layouts are those of the tools' manuals and of reports in public issue
 // trackers; each file says which.
@@ -43,6 +44,7 @@ const (
 	KindHeob      capture.Kind = "heob"
 	KindMemcheck  capture.Kind = "valgrind"
 	KindHeapCheck capture.Kind = "heapcheck"
+	KindInspector capture.Kind = "intel-inspector"
 )
 
 // sniffed is how much of a file tells whether it is a text, where nothing of a list is in it.
@@ -107,7 +109,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	captures := lanes.finish(s)
 	var err error
 	if len(captures) == 0 {
-		err = s.failure(lanes.out.notes.refusal())
+		err = s.failure(lanes.out.refusal())
 	} else if s.err != nil {
 		err = s.failure(nil)
 	}

@@ -156,7 +156,7 @@ func TestGeneratedCut(t *testing.T) {
 			}
 			before = sum
 		}
-		if endless := strings.HasPrefix(kind, "fastmm"); brokeOff == endless {
+		if endless := strings.HasPrefix(kind, "fastmm") || kind == "intel-inspector"; brokeOff == endless {
 			t.Errorf("%s: a list that breaks off is said: %t", kind, brokeOff)
 		}
 		if before != (capture.Usage{Count: 5, Bytes: 5104}) {

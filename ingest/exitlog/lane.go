@@ -57,6 +57,7 @@ func (l *lanes) lane(name []byte) *lane {
 			&sanitizerParser{in: at, out: l.out}, &fastMMParser{in: at, out: l.out}, &heobParser{in: at, out: l.out},
 			&memcheckXMLParser{in: at, losses: losses{out: l.out}}, &memcheckParser{in: at, out: l.out},
 			&heapCheckParser{in: at, out: l.out},
+			&inspectorParser{in: at, out: l.out},
 		}
 		l.byName[at.name] = at
 	}

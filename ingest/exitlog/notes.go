@@ -113,7 +113,8 @@ func (n *notes) warn(l *list) {
 }
 
 // refusal says why a text holds no list.
-func (n *notes) refusal() *evidence.Error {
+func (o *collector) refusal() *evidence.Error {
+	n := &o.notes
 	for of := range topics {
 		if met := n[of]; met.count > 0 {
 			return &evidence.Error{Code: evidence.CodeUnknownFormat, Message: sayings[of].alone(met.count),

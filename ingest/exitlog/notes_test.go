@@ -30,6 +30,12 @@ func TestNotes(t *testing.T) {
 			"VERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked. \n\t0AED3F58 : Address of the leaked allocation.\n",
 			"Application Verifier reports 1 leak without size and call stack.", "Application Verifier reports 1 leak here",
 			"appverif -export log", 1, 1, capture.Malformed},
+		"handles of Intel Inspector": {
+			"P1: Error: Kernel resource leak: New\n P1.1: Kernel resource leak: New\n  1 Kernel resource leak problem(s) detected\n  1 GDI resource leak problem(s) detected\n",
+			"The log lists 2 handle leaks.", "the log lists 2 handle leaks", "give a log that lists memory", 2, 1, capture.Unsupported},
+		"leaks that are counted only": {
+			"2 new problem(s) found\n    2 Memory leak problem(s) detected\n", "Intel Inspector counts 2 leaks that the log does not name.",
+			"Intel Inspector counts 2 leaks and names none", "inspxe-cl -report problems", 2, 2, capture.Malformed},
 		"a damaged heap": {
 			"HEAP[app.exe]: Heap block at 015C3DC0 modified at 015C3DD4 past requested size of c\n" +
 				"'app.exe' (Win32): Loaded 'C:\\Windows\\SysWOW64\\ntdll.dll'.\n" +

@@ -19,7 +19,7 @@ var beginWords = []string{
 	"leaked memory. The leaks ordered by size are", " leaked medium and large blocks are",
 	"leaks:\n", "leaks:\r", "leaks:\x1b", "leaks (lost):", "leaks (jointly lost):", "leaks (indirectly lost):",
 	"leaks (reachable):", "leaks (indirectly reachable):", "no leaks found",
-	"<valgrindoutput>",
+	"<valgrindoutput>", ": Allocation site: Function ",
 	" lost in loss record ", "still reachable in loss record ", "== LEAK SUMMARY:", "All heap blocks were freed -- no leaks are possible",
 }
 
@@ -32,6 +32,7 @@ var leakWords = []string{
 // noteWords are in further lines that concern leaks or heaps, and that no list holds.
 var noteWords = []string{
 	"HANDLE LEAK: ", "VERIFIER STOP ", "Heap block at ", "nvalid address specified to Rtl", "nvalid Address specified to Rtl",
+	"Kernel resource leak", "GDI resource leak", "Memory leak problem(s) detected", ": Error: Memory leak", ": Warning: Memory not deallocated",
 	"HEAP CORRUPTION DETECTED: ", " normal block at ", " client block at ",
 	"detected leaks of ", "No leaks found for check ", " objects allocated from:",
 }
