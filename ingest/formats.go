@@ -130,6 +130,14 @@ var formats = []format{
 		},
 		read: streamed(exitlog.Read), check: exitlog.Check,
 	},
+	{
+		Format: evidence.Format{
+			Kind: "mimalloc-stats", Name: "statistics of mimalloc", Plural: "statistics of mimalloc",
+			Tools:    "MIMALLOC_SHOW_STATS=1, mi_stats_print",
+			Captures: kinds(heapprofile.KindMimallocStats), Anywhere: true, Sniff: heapprofile.SniffStats,
+		},
+		read: streamed(heapprofile.ReadStats),
+	},
 }
 
 // Formats are the facts of all formats that are read, in the order in which a file is tried for them.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/heapprofile"
+	"heapdrift/ingest/heapprofile/heapprofiletest"
 )
 
 // BenchmarkText reads texts of 64 MB: 2,000 stacks of 24 frames, again and again.
@@ -43,10 +44,20 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkProto reads a binary profile.
+// BenchmarkProto reads a binary profile of 20,000 stacks.
 func BenchmarkProto(b *testing.B) {
-	profile := inputs()["go-proto"]
+	p := heapprofiletest.Server(3, 0)
+	p.Rate = 0
+	for i := range uint64(20_000) {
+		s := p.Sites[int(i)%4]
+		s.Stack = append([]heapprofiletest.Frame{}, s.Stack...)
+		s.Stack[1].Offset += 16 * (i % 4096)
+		s.Stack[2].Offset += 16 * (i / 7)
+		p.Sites = append(p.Sites, s)
+	}
+	profile := p.Proto(heapprofiletest.Go, nine, true)
 	b.SetBytes(int64(len(profile)))
+	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := heapprofile.Read(b.Context(), bytes.NewReader(profile), "a.heap"); err != nil {
 			b.Fatal(err)

@@ -60,8 +60,8 @@ func complete(c *capture.Capture) {
 	c.Stacks.Trim()
 }
 
-// mostLeftOut is the share of the recorded blocks that may be missing in a text that is whole: the header of jemalloc is
-// counted at another moment than the stacks.
+// mostLeftOut is the share of the recorded blocks that may be missing in a text that is whole: jemalloc may count its
+// header at another moment than the stacks.
 const mostLeftOut = 100 // one of so many
 
 // warnMissing compares the header with the stacks. A text that is cut has less than its header says.

@@ -1,5 +1,5 @@
-// Package heapprofile reads the heap profiles of allocators: the blocks that are live at one moment, by call stack. Most
-// profilers record a sample of the allocations; sampling.go estimates the whole from it.
+// Package heapprofile reads the heap profiles of allocators: the blocks that are held at one moment, by call stack.
+// Most profilers record a sample of the allocations; sampling.go estimates the whole from it.
 //
 // The text of jemalloc (text.go). Addresses are return addresses, innermost first; t* sums the threads:
 //
@@ -70,8 +70,8 @@ var newline = []byte{'\n'}
 // Read reads a profile: one capture. The name of the file tells which process wrote it, and whether that was at its
 // exit (name.go). Read holds one buffer of a text and what the capture holds; of a binary profile it holds all bytes.
 //
-// Damage gives warnings, not an error. The error is an *evidence.Error if r holds no profile of live blocks or cannot be
-// read, and the context's if that ends; what was read until then is returned beside it.
+// Damage gives warnings, not an error. The error is an *evidence.Error if r holds no profile of held blocks or cannot
+// be read, and the context's if that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader, name string) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -22,7 +22,7 @@ var (
 func nameProcess(c *capture.Capture, name string) {
 	reach := capture.ReachUnsearched
 	match := jemallocName.FindStringSubmatch(name)
-	atExit := match != nil && match[2] != ""
+	atExit := len(match) > 2 && match[2] != ""
 	if match == nil {
 		match = checkerName.FindStringSubmatch(name)
 		atExit, reach = match != nil, capture.ReachNone

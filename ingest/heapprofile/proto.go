@@ -36,7 +36,7 @@ const (
 	mostStrings   = 1 << 20
 )
 
-// sniffProto reports whether a file begins as profile.proto, unpacked: nothing but its fields, a sample type among them.
+// sniffProto reports whether a file begins as profile.proto, unpacked: nothing but its fields, and a sample type.
 func sniffProto(head []byte) bool {
 	types, m := 0, message{head, false}
 	for len(m.rest) > 0 {
@@ -81,6 +81,7 @@ type protoProfile struct {
 	modules   []protoModule
 	functions map[uint64]protoFunction
 	locations map[uint64]protoLocation
+	made      map[uint64][]capture.FrameID // the frames of locations
 	period    int64
 	taken     int64 // ns since 1970; 0 unknown
 
@@ -115,7 +116,7 @@ func readProto(ctx context.Context, r io.Reader, name string) ([]*capture.Captur
 			Do: "write a profile with a higher sampling rate, or as text"}
 	}
 	p := &protoProfile{data: data, functions: map[uint64]protoFunction{}, locations: map[uint64]protoLocation{},
-		mappings: map[uint64]int{}}
+		made: map[uint64][]capture.FrameID{}, mappings: map[uint64]int{}}
 	p.tables()
 	if refused := p.choose(); refused != nil {
 		return nil, refused

@@ -83,36 +83,45 @@ func (p *protoProfile) images() []capture.Module {
 	return all.images()
 }
 
-// frames makes the frames of a stack. Functions that are inlined stand before their callers.
+// frames makes the frames of a stack.
 func (p *protoProfile) frames(frames []capture.FrameID, stack []uint64, to *capture.Stacks) []capture.FrameID {
 	for _, id := range stack {
-		l, ok := p.locations[id]
+		made, ok := p.made[id]
 		if !ok {
-			p.wrong.add(0)
-			continue
-		}
-		module := ""
-		if at, ok := p.mappings[l.mapping]; ok {
-			module = capture.Module{Path: p.string(p.modules[at].file)}.Name()
-		}
-		named := false
-		for k, line := range l.lines {
-			fn := p.functions[line.function]
-			text := capture.FrameText{Module: module, Function: p.string(fn.name), File: p.string(fn.file),
-				Line: uint32(min(line.line, 1<<31)), Inline: k < len(l.lines)-1}
-			if text.Function == "" || len(frames) == mostFrames {
+			l, known := p.locations[id]
+			if !known {
+				p.wrong.add(0)
 				continue
 			}
-			named = true
-			address := l.address
-			if text.Inline {
-				address = 0
-			}
-			frames = append(frames, to.AddText(text, address))
+			made = p.framesAt(&l, to)
+			p.made[id] = made
 		}
-		if !named && l.address != 0 && len(frames) < mostFrames {
-			frames = append(frames, to.AddAddress(l.address))
+		frames = append(frames, made[:min(len(made), mostFrames-len(frames))]...)
+	}
+	return frames
+}
+
+// framesAt makes the frames of an address: functions that are inlined there, and then the function itself.
+func (p *protoProfile) framesAt(l *protoLocation, to *capture.Stacks) (frames []capture.FrameID) {
+	module := ""
+	if at, ok := p.mappings[l.mapping]; ok {
+		module = capture.Module{Path: p.string(p.modules[at].file)}.Name()
+	}
+	for k, line := range l.lines {
+		fn := p.functions[line.function]
+		text := capture.FrameText{Module: module, Function: p.string(fn.name), File: p.string(fn.file),
+			Line: uint32(min(line.line, 1<<31)), Inline: k < len(l.lines)-1}
+		if text.Function == "" {
+			continue
 		}
+		address := l.address
+		if text.Inline {
+			address = 0
+		}
+		frames = append(frames, to.AddText(text, address))
+	}
+	if len(frames) == 0 && l.address != 0 {
+		frames = append(frames, to.AddAddress(l.address))
 	}
 	return frames
 }

@@ -9,7 +9,7 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// Limits on what a profile gives, which bound memory: of what is beyond them, the number is counted and the rest is not.
+// Limits on what a profile gives, which bound memory. What is beyond them is counted, and not read.
 const (
 	mostSites  = 1 << 20
 	mostFrames = 256     // of a stack
@@ -35,8 +35,10 @@ type profile struct {
 	sites   siteList
 	modules mapping
 	symbols symbols
+	named   bool // there are symbols
 
-	open  bool // a stack of jemalloc waits for its numbers
+	open  bool     // a stack of jemalloc waits for its numbers
+	words []uint64 // addresses of the stack at hand
 	stack []capture.FrameID
 	total counts // recorded, as t* of jemalloc's header says where the header itself does not
 	sum   counts // recorded, of all stacks
@@ -98,10 +100,7 @@ func (p *profile) read() (*capture.Capture, *evidence.Error) {
 			return nil, refused
 		}
 	}
-	if !p.begun {
-		if p.in.err != nil {
-			return nil, nil
-		}
+	if !p.begun && p.in.err == nil {
 		return nil, &evidence.Error{Code: CodeNoData, Message: "no header of a heap profile was found",
 			Do: "upload the .heap file as the allocator wrote it"}
 	}
@@ -146,11 +145,12 @@ func (p *profile) line(text []byte) *evidence.Error {
 
 // start takes a line before the blocks.
 func (p *profile) start(text []byte) *evidence.Error {
-	if bytes.HasPrefix(text, []byte("--- ")) {
-		if bytes.HasPrefix(text, []byte("--- symbol")) {
-			p.section = inSymbols
-		}
-		return nil // or --- heap
+	switch {
+	case bytes.HasPrefix(text, []byte("--- symbol")):
+		p.section, p.named = inSymbols, true
+		return nil
+	case p.named && bytes.HasPrefix(text, []byte("--- ")): // --- heap
+		return nil
 	}
 	h, ok := parseHeader(text)
 	switch {
@@ -273,22 +273,35 @@ func (p *profile) threads(text []byte) {
 
 // addresses reads a stack, and reports false where a word is no address.
 func (p *profile) addresses(text []byte) bool {
-	p.stack = p.stack[:0]
-	for {
-		for len(text) > 0 && isBlank(text[0]) {
-			text = text[1:]
+	const widest = 16 // digits
+	p.words = p.words[:0]
+	for at := 0; ; {
+		for at < len(text) && isBlank(text[at]) {
+			at++
 		}
-		if len(text) == 0 {
-			return true
+		if at == len(text) {
+			break
 		}
-		address, rest, ok := cutHex(text)
-		if !ok || len(rest) > 0 && !isBlank(rest[0]) {
+		if at+1 < len(text) && text[at] == '0' && text[at+1]|0x20 == 'x' {
+			at += 2
+		}
+		address, begin := uint64(0), at
+		for ; at < len(text); at++ {
+			digit := hexDigit[text[at]]
+			if digit == noDigit {
+				break
+			}
+			address = address<<4 | uint64(digit)
+		}
+		if at == begin || at-begin > widest || at < len(text) && !isBlank(text[at]) {
 			return false
 		}
-		if text = rest; address != 0 && len(p.stack) < mostFrames { // gperftools ends some stacks in a 0
-			p.stack = append(p.stack, p.sites.stacks.AddAddress(address))
+		if address != 0 && len(p.words) < mostFrames { // gperftools ends some stacks in a 0
+			p.words = append(p.words, address)
 		}
 	}
+	p.stack = p.sites.stacks.AddAddresses(p.stack[:0], p.words)
+	return true
 }
 
 // add counts recorded blocks of the stack at hand in.

@@ -187,7 +187,8 @@ func (p *Process) Proto(w Writer, at int64, names bool) []byte {
 		out.SampleType = append(out.SampleType, &profile.ValueType{Type: name, Unit: "count"})
 	}
 	for i, m := range p.Modules {
-		out.Mapping = append(out.Mapping, &profile.Mapping{ID: uint64(i + 1), Start: m.Base, Limit: m.Base + m.Size, File: m.Path})
+		out.Mapping = append(out.Mapping, &profile.Mapping{ID: uint64(i + 1), Start: m.Base, Limit: m.Base + m.Size,
+			File: m.Path})
 	}
 	functions, locations := map[string]*profile.Function{}, map[uint64]*profile.Location{}
 	for i := range p.Sites {

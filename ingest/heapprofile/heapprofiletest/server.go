@@ -28,7 +28,8 @@ func WindowsServer(steps int, life uint64) *Process {
 // at fills in the sites.
 func (p *Process) at(steps int) *Process {
 	allocator := []Frame{{1, 0x1f06, []string{"malloc"}}}
-	root := []Frame{{0, 0x3100, []string{"Server::Run(int)"}}, {0, 0x40ff, []string{"main"}}, {2, 0x29d90, []string{"__libc_start_call_main"}}}
+	root := []Frame{{0, 0x3100, []string{"Server::Run(int)"}}, {0, 0x40ff, []string{"main"}},
+		{2, 0x29d90, []string{"__libc_start_call_main"}}}
 	stack := func(frames ...Frame) []Frame {
 		return append(append(append([]Frame{}, allocator...), frames...), root...)
 	}
