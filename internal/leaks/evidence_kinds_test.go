@@ -70,6 +70,8 @@ func TestSummarizeKinds(t *testing.T) {
 	both.Kinds, both.Unreachable = append(both.Kinds, "dbg", "dump"), dumped.Unreachable
 	looked := told(4, leaky, "log leak 400")
 	looked.Kinds, looked.Unreachable = append(looked.Kinds, "dbg"), &analysis.Amount{Count: 2, Bytes: 200}
+	notSearched := told(2, leaky, "log leak 400")
+	notSearched.Kinds = append(notSearched.Kinds, "dump")
 	unread := told(3, leaky, "log leak 400")
 	unread.Unread = []string{"dump"}
 	const noTrace, noDump, noLog = "Trace: No trace has been uploaded for this build.",
@@ -104,6 +106,8 @@ func TestSummarizeKinds(t *testing.T) {
 		"a dump without stacks": {[]leaks.EvidenceRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 7, 0 B, 3 without a pointer",
 			"2 kinds of evidence show the leak: leak (Snapshots), unreferenced (Dump)"},
+		"a dump that was not searched": {[]leaks.EvidenceRun{notSearched}, "Snapshots: leak in run 2, 400 B, rate; " + noTrace +
+			"; Dump: 1 run of this build has a dump, which does not show this leak.", "one kind of evidence shows the leak"},
 		"another that looks": {[]leaks.EvidenceRun{both}, "Snapshots: leak in run 5, 400 B, rate; " + noTrace +
 			"; Dump: unknown in run 5, 0 B, 3 without a pointer",
 			"2 kinds of evidence show the leak: leak (Snapshots), unreferenced (Dump)"},
