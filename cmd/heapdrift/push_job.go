@@ -143,6 +143,13 @@ func printUndecided(out io.Writer, o *outcome.Outcome, v *push.RunVerdict) {
 		fmt.Fprintln(out, ci.Plain("Add one more run of this build, which would probably decide: heapdrift push --again"+
 			flagText("project", o.Project)+flagText("build", o.Build)+flagText("scenario", o.Scenario)+" FILE…"))
 	}
+	if v.Record == nil {
+		return
+	}
+	if v.Record.Command != "" {
+		fmt.Fprintln(out, "record   "+ci.Plain(v.Record.Command))
+	}
+	fmt.Fprintln(out, "kit      "+ci.Plain(v.Record.Kit))
 }
 
 // undecidedLine says of a finding what the server knows of it.

@@ -119,6 +119,10 @@ func TestToldUndecided(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+	v.Record = &push.Recording{Kit: "http://h/kit"}
+	if text := jobLog(t, nil, o, v, false); !strings.Contains(text, "kit      http://h/kit\n") || strings.Contains(text, "record  ") {
+		t.Errorf("without a line:\n%s", text)
+	}
 	v.Undecided, v.Rerun = v.Undecided[:maxUndecided], false
 	if text := jobLog(t, nil, o, v, false); strings.Contains(text, "more") || !strings.Contains(text, "undecided s9\n") {
 		t.Errorf("of %d:\n%s", maxUndecided, text)

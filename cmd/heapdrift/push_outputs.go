@@ -52,7 +52,7 @@ func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.RunVerdict) error {
 
 // withoutVerdict are the fields of a verdict where there is none.
 func withoutVerdict() map[string]any {
-	fields := map[string]any{"run": nil, "baseline": nil, "matters": nil, "policy": 0, "pending": 0, "failed_evidence": 0,
+	fields := map[string]any{"run": nil, "baseline": nil, "matters": nil, "record": nil, "policy": 0, "pending": 0, "failed_evidence": 0,
 		"silenced": 0, "rerun": false}
 	for _, name := range []string{"state", "status", "power"} {
 		fields[name] = ""
@@ -72,6 +72,9 @@ func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.RunVerdict) error {
 		if err := json.Unmarshal(v.Text, &fields); err != nil {
 			return fmt.Errorf("write the verdict: %w", err)
 		}
+	}
+	if v != nil && v.Record != nil {
+		fields["record"] = v.Record
 	}
 	all := o.Leaks
 	if all == nil {

@@ -134,6 +134,7 @@ func TestPushToAServer(t *testing.T) {
 	if code != exitInconclusive || !strings.Contains(stderr, "known    ") || strings.Count(stderr, "sent     ") != 1 {
 		t.Errorf("a second push ends with %d\n%s\n%s", code, stdout, stderr)
 	}
+	checkRecordLine(t, server, with(one, two))
 	checkTriage(t, server)
 	code, stdout, stderr = pushed(t.Context(), t, with("--baseline", "none", one, two)...)
 	if code != exitInput || stdout != "" || !strings.Contains(stderr, `there is no build "none"`) {

@@ -37,8 +37,8 @@ type recordFlags struct {
 	report                                 string
 }
 
-// withoutPush are the flags of push that record sets itself.
-var withoutPush = []string{"url", "work", "run", "again"}
+// withoutPush are the flags of push that record sets itself. A watch names its runs, too.
+var withoutPush = []string{"url", "work", "run"}
 
 func (f *recordFlags) set(name string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
@@ -62,7 +62,7 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 		"`time` after which a scheduled task restores the settings if this program was killed (default: the recording and 24h)")
 	set.StringVar(&f.push.url, "push", "", "push the evidence to this `server`, with the flags of heapdrift push")
 	f.push.set().VisitAll(func(own *flag.Flag) {
-		if !slices.Contains(withoutPush, own.Name) {
+		if !slices.Contains(withoutPush, own.Name) && (name != "watch" || own.Name != "again") {
 			set.Var(own.Value, own.Name, own.Usage)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -28,6 +29,11 @@ type Order struct {
 	Server   string // address of the server to upload to, http://host:port
 	// Snapshots are how many snapshots or dumps are taken; 0 for as many as decide.
 	Snapshots int
+
+	// What the line of heapdrift record has beside it. Zero values leave it to the defaults of record.
+	Build   string
+	Every   time.Duration // between two snapshots; a trace lasts all of them
+	PerWork bool          // a snapshot after each piece of work, and not by time
 }
 
 // A File is one of a kit.
@@ -172,7 +178,7 @@ func (o *Order) check() (Kind, error) {
 	}
 	names := []struct{ field, value string }{{"project", o.Project}, {"scenario", o.Scenario}, {"image", o.Image}}
 	for _, f := range names {
-		if f.value == "" || len(f.value) > maxName || strings.ContainsFunc(f.value, isUnsafe) {
+		if !isPlain(f.value) {
 			return kind, &Error{f.field, fmt.Sprintf("%q must have letters, digits, spaces and -_.+ alone, %d bytes at most",
 				f.value, maxName)}
 		}

@@ -112,6 +112,8 @@ type RunVerdict struct {
 	Matters *leaks.DecisionThreshold `json:"matters"`
 	// Rerun says that one more run of the same kind would probably decide.
 	Rerun bool `json:"rerun"`
+	// Record is the recording that would decide; nil where there is none, and where the server does not say.
+	Record *Recording `json:"record"`
 
 	Power          string `json:"power"`
 	Sentence       string `json:"sentence"`
@@ -121,6 +123,12 @@ type RunVerdict struct {
 
 	// Text is the answer as it came, with the fields that this version does not know.
 	Text json.RawMessage `json:"-"`
+}
+
+// A Recording is how to take evidence that would decide a run.
+type Recording struct {
+	Command string `json:"command"` // of heapdrift record; "" where the evidence names no program
+	Kit     string `json:"kit"`     // page with scripts, relative to the server or whole
 }
 
 // HasField reports whether the server's answer has a field, whatever it holds: an older server lacks some.
@@ -202,6 +210,9 @@ func (c *Client) AwaitVerdict(ctx context.Context, id int64, q Question, wait ti
 		v := &RunVerdict{Text: a.body}
 		if err := a.decode(v); err != nil {
 			return nil, err
+		}
+		if v.Record != nil {
+			v.Record.Kit = c.Page(v.Record.Kit)
 		}
 		if v.Gate != outcome.GatePending || !time.Now().Before(until) {
 			return v, nil

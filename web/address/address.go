@@ -33,14 +33,5 @@ func Compare(project, scenario, base, head string) string {
 	return to
 }
 
-// Kit is the page with the commands that record a program; 0 snapshots are as many as decide.
-func Kit(project, scenario, image, evidence string, snapshots int) string {
-	q := url.Values{"image": {image}, "evidence": {evidence}}
-	if scenario != "" {
-		q.Set("scenario", scenario)
-	}
-	if snapshots > 0 {
-		q.Set("snapshots", strconv.Itoa(snapshots))
-	}
-	return Project(project) + "/kit?" + q.Encode()
-}
+// Kit is the page with the commands that record a program, which the query describes.
+func Kit(project string, q url.Values) string { return Project(project) + "/kit?" + q.Encode() }

@@ -1,6 +1,7 @@
 package address_test
 
 import (
+	"net/url"
 	"testing"
 
 	"heapdrift/web/address"
@@ -8,13 +9,12 @@ import (
 
 func TestAddresses(t *testing.T) {
 	for got, want := range map[string]string{
-		address.Run(7):                                "/runs/7",
-		address.Project("a b?c#d%"):                   "/projects/a%20b%3Fc%23d%25",
-		address.Signature("ä", "sig1:0f/.."):          "/projects/%C3%A4/signatures/sig1:0f%2F..",
-		address.Kit("a b", "", "x.exe", "wpr", 0):     "/projects/a%20b/kit?evidence=wpr&image=x.exe",
-		address.Kit("a", "s&", "my x.exe", "umdh", 7): "/projects/a/kit?evidence=umdh&image=my+x.exe&scenario=s%26&snapshots=7",
-		address.Compare("app", "", "", ""):            "/projects/app/compare",
-		address.Compare("app", "a&b", "1", "2+3"):     "/projects/app/compare?base=1&head=2%2B3&scenario=a%26b",
+		address.Run(7):                       "/runs/7",
+		address.Project("a b?c#d%"):          "/projects/a%20b%3Fc%23d%25",
+		address.Signature("ä", "sig1:0f/.."): "/projects/%C3%A4/signatures/sig1:0f%2F..",
+		address.Kit("a b", url.Values{"scenario": {"s&"}, "image": {"my x.exe"}}): "/projects/a%20b/kit?image=my+x.exe&scenario=s%26",
+		address.Compare("app", "", "", ""):                                        "/projects/app/compare",
+		address.Compare("app", "a&b", "1", "2+3"):                                 "/projects/app/compare?base=1&head=2%2B3&scenario=a%26b",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

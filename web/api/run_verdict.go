@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/kit"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/address"
@@ -48,6 +50,7 @@ type verdictView struct {
 	Undecided      []leaks.UndecidedFinding `json:"undecided"` // that could fail the gate
 	Rerun          bool                     `json:"rerun"`     // one more run of the same kind would probably decide
 	Next           *analysis.Next           `json:"next"`      // the evidence that would decide the run; null where it is decided
+	Record         *recordView              `json:"record"`    // what would decide; null where the gate is decided, and where no recording would
 	Power          string                   `json:"power"`     // what the evidence would have shown; "" where it could show nothing
 	Sentence       string                   `json:"sentence"`
 	URL            string                   `json:"url"`
@@ -55,6 +58,22 @@ type verdictView struct {
 	FailedEvidence int                      `json:"failed_evidence"`
 
 	made *leaks.Decision // nil while nothing is decided
+}
+
+// recordView is the recording that would decide a run.
+type recordView struct {
+	Command string `json:"command"` // of heapdrift record, filled in; "" where the evidence names no program
+	Kit     string `json:"kit"`     // page with scripts that do the same
+}
+
+// recordOf is the recording that would decide a verdict; nil for none.
+func recordOf(r *kit.Run, v *leaks.RunVerdict, server string) *recordView {
+	order, ok := kit.Decide(r, v)
+	if !ok {
+		return nil
+	}
+	order.Server = server
+	return &recordView{Command: order.RecordLine(), Kit: address.Kit(order.Project, order.Query())}
 }
 
 // baselineView is what a run was compared with, and what came of it.
@@ -71,6 +90,7 @@ type verdictQuestion struct {
 	baseline string // "" leaves the choice to the server
 	failOn   []leaks.FailOn
 	matters  *analysis.Threshold // nil for what the policy says
+	server   string              // address under which the caller reaches it
 }
 
 func (q *verdictQuestion) gate() store.GateQuestion {
@@ -80,7 +100,7 @@ func (q *verdictQuestion) gate() store.GateQuestion {
 // runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is
 // passed.
 func (a *API) runVerdict(c echo.Context) error {
-	var q verdictQuestion
+	q := verdictQuestion{server: c.Scheme() + "://" + c.Request().Host}
 	var err error
 	if q.run, err = runID(c); err != nil {
 		return err
@@ -162,7 +182,16 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 	if err != nil {
 		return nil, err
 	}
-	return viewOfVerdict(&run, &verdict), nil
+	view := viewOfVerdict(&run, &verdict)
+	if verdict.Gate != leaks.GateInconclusive && verdict.Next == nil {
+		return view, nil
+	}
+	recorded := kit.Run{Project: run.Project, Scenario: run.Scenario, Build: run.Build}
+	if recorded.Report, err = v.FindSummary(ctx, run.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	view.Record = recordOf(&recorded, &verdict, q.server)
+	return view, nil
 }
 
 func viewOfVerdict(run *store.Run, v *leaks.RunVerdict) *verdictView {

@@ -11,9 +11,9 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -60,11 +60,15 @@ func (p *pages) orderOf(c echo.Context) (kit.Order, error) {
 		return kit.Order{}, err
 	}
 	o := kit.Order{Project: name, Server: ui.ServerURL(c), Evidence: cmp.Or(c.QueryParam("evidence"), kit.Kinds[0].Name),
-		Image: strings.TrimSpace(c.QueryParam("image")), Scenario: strings.TrimSpace(c.QueryParam("scenario"))}
+		Image: strings.TrimSpace(c.QueryParam("image")), Scenario: strings.TrimSpace(c.QueryParam("scenario")),
+		Build: strings.TrimSpace(c.QueryParam("build")), PerWork: c.QueryParam("per-work") != ""}
 	if text := c.QueryParam("snapshots"); text != "" {
 		if o.Snapshots, err = strconv.Atoi(text); err != nil {
 			o.Snapshots = -1 // which Write refuses
 		}
+	}
+	if o.Every, err = time.ParseDuration(cmp.Or(c.QueryParam("every"), "0s")); err != nil || o.Every < 0 {
+		return o, problem.Invalid("every", "every: %q is not a duration such as 5m", c.QueryParam("every"))
 	}
 	return o, nil
 }
@@ -87,7 +91,7 @@ func (p *pages) page(c echo.Context) error {
 			return err
 		}
 	}
-	v.record, v.write = commands(&o, &v.kind)
+	v.record, v.write = o.RecordLine(), o.KitLine()
 	return ui.Render(c, http.StatusOK, kitPage(v))
 }
 
@@ -123,41 +127,15 @@ func (p *pages) archive(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/zip", b.Bytes())
 }
 
+// kept are the parts of an order that the form has and does not show.
+var kept = []string{"build", "every", "per-work"}
+
 // zipURL is the archive of the kit that the page shows.
 func (v view) zipURL() templ.SafeURL {
-	q := url.Values{"image": {v.order.Image}, "evidence": {v.order.Evidence}}
-	if v.order.Scenario != "" {
-		q.Set("scenario", v.order.Scenario)
-	}
-	if v.order.Snapshots != 0 {
-		q.Set("snapshots", strconv.Itoa(v.order.Snapshots))
-	}
-	return templ.SafeURL(address.Project(v.order.Project) + "/kit.zip?" + q.Encode())
+	return templ.SafeURL(address.Project(v.order.Project) + "/kit.zip?" + v.order.Query().Encode())
 }
 
 // about says what the evidence needs and tells.
 func (v view) about() string {
 	return v.kind.Title + ". Needs: " + v.kind.Needs + ". Shows " + v.kind.Decides + "."
-}
-
-// commands are the lines of heapdrift record and heapdrift kit for an order.
-func commands(o *kit.Order, k *kit.Kind) (record, write string) {
-	target := " --project " + word(o.Project)
-	if o.Scenario != "" {
-		target += " --scenario " + word(o.Scenario)
-	}
-	record = "heapdrift record --image " + word(o.Image) + " --evidence " + k.Record
-	if o.Snapshots > 0 {
-		record += " --snapshots " + strconv.Itoa(o.Snapshots)
-	}
-	write = "heapdrift kit --image " + word(o.Image) + " --evidence " + o.Evidence + " --url " + o.Server + target
-	return record + " --push " + o.Server + target, write
-}
-
-// word is a name in a command. Names that have other characters than these have been refused.
-func word(name string) string {
-	if strings.Contains(name, " ") {
-		return `"` + name + `"`
-	}
-	return name
 }

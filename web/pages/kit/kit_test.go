@@ -23,11 +23,11 @@ func get(t *testing.T, url string) (int, []byte) {
 func TestKit(t *testing.T) {
 	s, _ := pagestest.OpenShop(t)
 	pagestest.Has(t, s.Page("/projects/shopd/kit"), "<h1>Record a process</h1>", "Snapshots with UMDH", "VirtualAlloc trace with wpr")
-	query := "?image=shopd.exe&evidence=umdh&scenario=soak&snapshots=7"
+	query := "?image=shopd.exe&evidence=umdh&scenario=soak&snapshots=7&build=4813&every=10m"
 	page := s.Page("/projects/shopd/kit" + query)
-	pagestest.Has(t, page, `value="shopd.exe"`,
-		"heapdrift record --image shopd.exe --evidence heap --snapshots 7 --push "+s.URL+" --project shopd --scenario soak",
-		`/projects/shopd/kit.zip?evidence=umdh&amp;image=shopd.exe&amp;scenario=soak&amp;snapshots=7`, "1-enable.cmd", "4-upload.cmd",
+	pagestest.Has(t, page, `value="shopd.exe"`, `name="build" value="4813"`, `name="every" value="10m0s"`,
+		"heapdrift record --image shopd.exe --evidence heap --snapshots 7 --every 10m --push "+s.URL+" --project shopd --scenario soak --build 4813 --again",
+		`/projects/shopd/kit.zip?build=4813&amp;every=10m0s&amp;evidence=umdh&amp;image=shopd.exe&amp;scenario=soak&amp;snapshots=7`, "1-enable.cmd", "4-upload.cmd",
 		"heapdrift kit --image shopd.exe --evidence umdh --url "+s.URL+" --project shopd --scenario soak")
 	status, body := get(t, s.URL+"/projects/shopd/kit.zip"+query)
 	archive, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
@@ -57,6 +57,7 @@ func TestRefused(t *testing.T) {
 	pagestest.Has(t, s.Page("/projects/shopd/kit?image=shopd"), "is no name of a program, such as app.exe")
 	pagestest.Has(t, s.Page("/projects/shopd/kit?image=a.exe&snapshots=x"), "is not between 1 and 99")
 	for path, want := range map[string]int{"/projects/shopd/kit.zip?image=a%22.exe": http.StatusUnprocessableEntity,
+		"/projects/shopd/kit?every=soon": http.StatusUnprocessableEntity,
 		"/projects/none/kit?image=a.exe": http.StatusNotFound, "/projects/none/kit.zip?image=a.exe": http.StatusNotFound} {
 		if status, body := get(t, s.URL+path); status != want {
 			t.Errorf("%s: %d, want %d: %.200s", path, status, want, body)

@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/a-h/templ"
+
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/kit"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/address"
 )
 
 // A gateView is what the gate of a run says, and what it said before.
@@ -16,20 +20,35 @@ type gateView struct {
 	unanswered      []string // leaks of the first build of a scenario that may be accepted
 	// later says that the page asks for it when it is there: a run of many signatures takes long to decide.
 	later bool
+	// record is the line of heapdrift record that would decide the run, and kit the page with scripts that do the same;
+	// "" where the run is decided.
+	record string
+	kit    templ.SafeURL
 }
 
-// gate decides about a run by the policy alone.
-func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
+// gate decides about a run by the policy alone. server is the address under which the reader reaches it.
+func (r *reader) gate(ctx context.Context, run *store.Run, summary *analysis.Report, server string) (gateView, error) {
 	verdict, err := r.FindVerdict(ctx, run, store.GateQuestion{})
 	if err != nil || verdict.Decision == nil {
 		return gateView{}, err
 	}
 	view := gateView{Decision: verdict.Decision}
+	view.decideBy(run, summary, &verdict, server)
 	if view.earlier, err = r.ListDecisions(ctx, run.ID); err != nil {
 		return gateView{}, err
 	}
 	view.unanswered, err = r.unanswered(ctx, run.ID, &view)
 	return view, err
+}
+
+// decideBy fills in the recording that would decide the run.
+func (g *gateView) decideBy(run *store.Run, summary *analysis.Report, v *leaks.RunVerdict, server string) {
+	order, ok := kit.Decide(&kit.Run{Project: run.Project, Scenario: run.Scenario, Build: run.Build, Report: summary}, v)
+	if !ok {
+		return
+	}
+	order.Server = server
+	g.record, g.kit = order.RecordLine(), templ.SafeURL(address.Kit(order.Project, order.Query()))
 }
 
 // differingDecisions are the last answers to each question that differ from what holds now.

@@ -52,7 +52,8 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	}
 	if run.SiteCount > smallReport && c.QueryParam("gate") == "" {
 		view.gate.later = true
-	} else if view.gate, err = r.gate(ctx, &run); err != nil {
+		view.gate.decideBy(&run, summary, &leaks.RunVerdict{Next: summary.Verdict.Next}, ui.ServerURL(c))
+	} else if view.gate, err = r.gate(ctx, &run, summary, ui.ServerURL(c)); err != nil {
 		return answer{}, err
 	}
 	if view.processes, err = r.processPanel(ctx, run, summary); err != nil {
@@ -75,7 +76,7 @@ func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, sum
 	case target == "totals" && summary.Trace != nil:
 		return r.traceParts(ctx, c, run, summary, l)
 	case target == "gate":
-		gate, err := r.gate(ctx, &run)
+		gate, err := r.gate(ctx, &run, summary, ui.ServerURL(c))
 		return answer{page: gateCard(runView{run: run, gate: gate})}, err
 	case target == "views" && summary.Trace == nil:
 		return r.viewOfSnapshots(ctx, c, run, summary, l)
