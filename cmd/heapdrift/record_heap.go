@@ -27,11 +27,12 @@ func heapReader(limit time.Duration, labels record.Labels, unit string) collect.
 			return collect.Cost{}, fmt.Errorf("%w of %s, PID %d; record with --evidence umdh or dump", collect.ErrNoHeap,
 				p.Image, p.PID)
 		}
-		h := cost.Header()
-		h.Project, h.Build, h.Scenario, h.WorkUnit = labels.Project, labels.Build, labels.Scenario, unit
+		run := livesnapshot.Run{Project: labels.Project, Build: labels.Build, Branch: labels.Branch, Commit: labels.Commit,
+			Scenario: labels.Scenario, WorkUnit: unit}
 		if work != nil {
-			h.Work = new(int64(math.Round(*work))) // recording.json has the fraction
+			run.Work = new(int64(math.Round(*work))) // recording.json has the fraction
 		}
+		h := cost.Header(&run)
 		write := func(w io.Writer) error { return hdsnap.Write(w, h, c) }
 		if err := writeOutput(path, nil, write); err != nil {
 			return collect.Cost{}, err

@@ -22,7 +22,7 @@ type snapshotFlags struct {
 	pid    uint
 	output string
 	opt    livesnapshot.Options
-	header hdsnap.Header
+	run    livesnapshot.Run
 	work   int64
 }
 
@@ -34,11 +34,11 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	set.StringVar(&f.output, "o", "", "output `file` (default NAME-PID-TIME.hdsnap)")
 	set.DurationVar(&f.opt.PauseLimit, "pause-limit", livesnapshot.DefaultPauseLimit,
 		"how long the process may be suspended; a warning names memory that was not read by then")
-	set.StringVar(&f.header.Project, "project", "", "project, for the header of the file")
-	set.StringVar(&f.header.Build, "build", "", "build under test, for the header of the file")
-	set.StringVar(&f.header.Scenario, "scenario", "", "scenario, for the header of the file")
+	set.StringVar(&f.run.Project, "project", "", "project, for the header of the file")
+	set.StringVar(&f.run.Build, "build", "", "build under test, for the header of the file")
+	set.StringVar(&f.run.Scenario, "scenario", "", "scenario, for the header of the file")
 	set.Int64Var(&f.work, "work", -1, "work that the process has done so far, for the header of the file")
-	set.StringVar(&f.header.WorkUnit, "work-unit", "", "unit of --work, for example document")
+	set.StringVar(&f.run.WorkUnit, "work-unit", "", "unit of --work, for example document")
 	rest, err := parse(set, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -52,7 +52,7 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, &usageError{"--pause-limit: must be more than 0, for example 2s"}
 	}
 	if f.work >= 0 {
-		f.header.Work = &f.work
+		f.run.Work = &f.work
 	}
 	c, cost, err := livesnapshot.Take(ctx, uint32(f.pid), f.opt)
 	if err != nil {
@@ -75,9 +75,7 @@ func fileStem(name string) string {
 
 // finish writes the file and says what it holds.
 func (f *snapshotFlags) finish(c *capture.Capture, cost livesnapshot.Cost, s streams) (int, error) {
-	h := cost.Header()
-	h.Project, h.Build, h.Scenario = f.header.Project, f.header.Build, f.header.Scenario
-	h.Work, h.WorkUnit = f.header.Work, f.header.WorkUnit
+	h := cost.Header(&f.run)
 	if f.output == "" {
 		f.output = fmt.Sprintf("%s-%d-%s.hdsnap", fileStem(c.Process.Name), c.Process.PID,
 			cost.TakenAt.Format("20060102-150405"))

@@ -22,7 +22,7 @@ func series(t *testing.T, name string) []*capture.Capture {
 		target := serveDump(t, readDump(t, corpus.Path(t, "oracle", fmt.Sprintf("%s-series-p%d.dmp.zst", name, i))))
 		s, c := taken(t, target)
 		var file bytes.Buffer
-		h := s.cost().Header()
+		h := s.cost().Header(&Run{})
 		h.Work, h.WorkUnit = new(int64(100*i)), "document"
 		if err := hdsnap.Write(&file, h, c); err != nil {
 			t.Fatal(err)

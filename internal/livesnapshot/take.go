@@ -53,10 +53,20 @@ func (c Cost) String() string {
 		quantity.ShortDuration(c.Pause), quantity.Bytes(c.BytesRead), how, quantity.ShortDuration(c.Total))
 }
 
-// Header is what a file says of the snapshot before its capture. The caller adds what the run is.
-func (c Cost) Header() hdsnap.Header {
+// A Run is what a caller says of the run that a snapshot is of.
+type Run struct {
+	Project, Build, Branch, Commit, Scenario string
+	// Work is what the process had done, in WorkUnit; nil where nobody counted.
+	Work     *int64
+	WorkUnit string
+}
+
+// Header is what a file says of the snapshot before its capture.
+func (c Cost) Header(r *Run) hdsnap.Header {
 	return hdsnap.Header{Process: hdsnap.Process{Started: c.Started}, TakenAt: c.TakenAt, System: c.System,
-		Writer: "heapdrift " + build.Current().Version,
+		Writer:  "heapdrift " + build.Current().Version,
+		Project: r.Project, Build: r.Build, Branch: r.Branch, Commit: r.Commit, Scenario: r.Scenario,
+		Work: r.Work, WorkUnit: r.WorkUnit,
 		Cost: &hdsnap.Cost{PauseNS: int64(c.Pause), TotalNS: int64(c.Total), BytesRead: c.BytesRead, Regions: c.Regions,
 			Vanished: c.Vanished, Unread: c.Unread, Cloned: c.Cloned, LimitHit: c.LimitHit}}
 }

@@ -127,6 +127,26 @@ func TestFallback(t *testing.T) {
 		t.Errorf("does not say %q:\n%s", want, f.said())
 	}
 
+	// A series has one kind: a later snapshot without a heap ends the recording, with what was taken.
+	f = newFake(t)
+	f.taken = func(n int) {
+		if n == 1 {
+			f.fail["snapshot"] = fmt.Errorf("%w of app.exe", collect.ErrNoHeap)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		rec, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: 3, Evidence: collect.Auto})
+		if !errors.Is(err, collect.ErrNoHeap) || rec.Evidence != collect.Heap || len(rec.Files) != 1 || rec.State != record.StateFailed {
+			t.Errorf("%+v, %v", rec, err)
+		}
+	})
+	f.untouched(t)
+	if strings.Contains(f.said(), "continuing with") || slices.ContainsFunc(f.history(), func(line string) bool {
+		return strings.Contains(line, "umdh")
+	}) {
+		t.Errorf("falls back after the first snapshot:\n%s", f.said())
+	}
+
 	// Who asked for heap snapshots gets no other kind.
 	f = newFake(t)
 	f.fail["snapshot"] = fmt.Errorf("%w of app.exe", collect.ErrNoHeap)
