@@ -34,7 +34,9 @@ type recordFlags struct {
 	pid, database                          uint
 	pauseLimit                             time.Duration
 	undo, status, selfTest, force, endless bool
-	report                                 string
+	report, at                             string
+	// pushed are the runs of a watch on the server, by folder; nil outside of one.
+	pushed map[string]int64
 }
 
 // withoutPush are the flags of push that record sets itself. A watch names its runs, too.
@@ -49,6 +51,7 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 	set.StringVar(&o.Target.Pool, "iis-pool", "", "recycle and record an application `pool` of IIS")
 	set.StringVar(&o.Evidence, "evidence", collect.Auto, "`kind`: auto, heap, umdh, trace or dump")
 	set.DurationVar(&o.Every, "every", defaultEvery, "`time` between two snapshots; a trace lasts all of them")
+	set.StringVar(&f.at, "at", "", "`time` of the day, such as 00:00, at which a snapshot is taken instead of every --every")
 	set.BoolVar(&o.PerWork, "per-work", false, "take a snapshot at each Enter or heapdrift mark, after the same work each time")
 	set.StringVar(&o.Counter, "counter", "",
 		"`file or URL` whose first number is the work done; lines:FILE counts the lines of a log. Needs --step")
@@ -107,6 +110,15 @@ func (f *recordFlags) complete() error {
 	}
 	if f.pauseLimit <= 0 {
 		return &usageError{"--pause-limit: must be more than 0"}
+	}
+	if f.at != "" {
+		at, err := record.ParseDayTime(f.at)
+		if err != nil {
+			return &usageError{"--at: " + err.Error()}
+		}
+		if o.At = &at; o.Every == defaultEvery {
+			o.Every = record.Day
+		}
 	}
 	if err := o.Check(); err != nil {
 		return &usageError{err.Error()}

@@ -54,7 +54,7 @@ func (r *Recorder) Plan() (*Plan, error) {
 	}
 	p.gather()
 	if len(p.needs) > 0 && !r.Machine.Processes.Elevated() {
-		return p, &FlagsError{Err: fmt.Errorf("only an administrator may %s: run this line in a console opened with "+
+		return p, &FlagsError{Elevate: true, Err: fmt.Errorf("only an administrator may %s: run this line in a console opened with "+
 			`"Run as administrator", or add --no-flags, which records without call stacks`, strings.Join(p.needs, ", and "))}
 	}
 	return p, nil
@@ -201,6 +201,8 @@ func (p *Plan) when() string {
 		return fmt.Sprintf("%s, each after %g more in %s", count, o.Step, o.Counter)
 	case o.PerWork:
 		return count + ", each at Enter or heapdrift mark"
+	case o.At != nil:
+		return fmt.Sprintf("%s, each day at %s", count, o.At)
 	case o.Snapshots == 0:
 		return fmt.Sprintf("%s, every %s", count, quantity.ShortDuration(o.Every))
 	}

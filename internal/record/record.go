@@ -55,6 +55,7 @@ type Options struct {
 	Evidence  string // a kind of package collect
 	Snapshots int    // 0: without an end
 	Every     time.Duration
+	At        *DayTime // a snapshot each day at this time, and Every is a Day; nil for none
 	// PerWork takes a snapshot at each mark: Enter, or heapdrift mark.
 	PerWork bool
 	// Counter is a file or URL with the work done so far, and Step the work between two snapshots.
@@ -72,6 +73,8 @@ type Options struct {
 	Watch bool // record every run of the program: the settings stay for its next start
 
 	prepared bool // the settings are set already, by a watch
+	// ofWatch are the settings that a watch has changed for its recordings; nil outside of one.
+	ofWatch *Settings
 }
 
 // Check says what is wrong with the options, as the command line names them.
@@ -85,6 +88,10 @@ func (o *Options) Check() error {
 		return errors.New("--snapshots: must not be negative")
 	case o.PerWork && o.Counter != "":
 		return errors.New("--per-work and --counter exclude each other")
+	case o.At != nil && o.byWork():
+		return errors.New("--at excludes --per-work and --counter")
+	case o.At != nil && (o.Every != Day || o.Evidence == collect.Trace):
+		return errors.New("--at takes snapshots once a day: leave --every and --evidence trace out")
 	case o.Counter != "" && o.Step <= 0:
 		return errors.New("--counter needs --step: the work between two snapshots")
 	case !o.byWork() && o.Every <= 0:
@@ -115,6 +122,8 @@ func (o *Options) length() time.Duration {
 type FlagsError struct {
 	Err  error
 	Left []string // what is changed still
+	// Elevate says that the same line of an administrator would do.
+	Elevate bool
 }
 
 func (e *FlagsError) Error() string {

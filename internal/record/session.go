@@ -60,7 +60,13 @@ func (r *Recorder) newRecording(p *Plan) (*Recording, error) {
 	rec := &Recording{Dir: dir, Sidecar: Sidecar{Schema: sidecarSchema, State: StateRunning, Heapdrift: r.Version,
 		Recorder: uint32(os.Getpid()), Host: host, OS: r.Machine.Processes.Describe(),
 		Process: ProcessInfo{Image: p.Image}, Labels: r.Options.Labels, Evidence: p.Collector.Kind, Began: time.Now(),
-		WorkUnit: r.Options.Unit, Snapshots: []Snapshot{}}}
+		WorkUnit: r.Options.Unit, Snapshots: []Snapshot{}, Watch: r.Options.prepared}}
+	if !r.Options.byWork() {
+		rec.EveryNS = int64(r.Options.Every)
+	}
+	if r.Options.ofWatch != nil {
+		rec.Settings = *r.Options.ofWatch
+	}
 	return rec, rec.save()
 }
 

@@ -46,10 +46,14 @@ type Sidecar struct {
 	Process ProcessInfo `json:"process"`
 	Labels
 
-	Evidence  string     `json:"evidence"`
-	Began     time.Time  `json:"began"`
-	Ended     *time.Time `json:"ended,omitempty"`
-	WorkUnit  string     `json:"work_unit,omitempty"`
+	Evidence string     `json:"evidence"`
+	Began    time.Time  `json:"began"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	WorkUnit string     `json:"work_unit,omitempty"`
+	// Watch says that every run of the program is recorded, EveryNS how far snapshots are apart; 0 where they follow the
+	// work.
+	Watch     bool       `json:"watch,omitempty"`
+	EveryNS   int64      `json:"every_ns,omitempty"`
 	Snapshots []Snapshot `json:"snapshots"`
 	// Marks are how many marks the recording has answered.
 	Marks int `json:"marks"`

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -31,6 +32,8 @@ func (r *Recorder) timing(ctx context.Context, marks *markReader) <-chan due {
 		go r.byCounter(ctx, send)
 	case r.Options.PerWork:
 		go r.byMarks(ctx, marks, enters(ctx, r.In), send)
+	case r.Options.At != nil:
+		go r.byDay(ctx, send)
 	default:
 		go r.byClock(ctx, send)
 	}
@@ -48,6 +51,52 @@ func (r *Recorder) byClock(ctx context.Context, send func(due) bool) {
 				return
 			}
 		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// A DayTime is a time of the day, by the clock of the machine.
+type DayTime struct{ Hour, Minute int }
+
+// Day is how far two snapshots at a DayTime are apart; 23 or 25 hours where the clock is put on or back.
+const Day = 24 * time.Hour
+
+// ParseDayTime reads "00:00".
+func ParseDayTime(text string) (DayTime, error) {
+	t, err := time.Parse("15:04", text)
+	if err != nil {
+		return DayTime{}, fmt.Errorf("%q is not a time of the day, such as 00:00", text)
+	}
+	return DayTime{t.Hour(), t.Minute()}, nil
+}
+
+func (d DayTime) String() string { return fmt.Sprintf("%02d:%02d", d.Hour, d.Minute) }
+
+// Next is the first time after now, in now's zone: once on each day, also where the clock leaves the time out or has it
+// twice.
+func (d DayTime) Next(now time.Time) time.Time {
+	for day := now.Day(); ; day++ {
+		if next := time.Date(now.Year(), now.Month(), day, d.Hour, d.Minute, 0, 0, now.Location()); next.After(now) {
+			return next
+		}
+	}
+}
+
+// clockStep is how often the clock is looked at: a machine that slept, or whose clock was set, must not wait too long.
+const clockStep = time.Minute
+
+// byDay is due at a time of each day.
+func (r *Recorder) byDay(ctx context.Context, send func(due) bool) {
+	now := func() time.Time { return time.Now().Round(0) } // the clock on the wall
+	for {
+		next := r.Options.At.Next(now())
+		for left := next.Sub(now()); left > 0; left = next.Sub(now()) {
+			if !pause(ctx, min(left, clockStep)) {
+				return
+			}
+		}
+		if !send(due{}) {
 			return
 		}
 	}

@@ -194,6 +194,11 @@ func TestWatch(t *testing.T) {
 		var dirs []string
 		err = r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, _ error) {
 			dirs = append(dirs, rec.Dir)
+			// The settings are those of the watch: on for its runs, restored before the end of the last one is told.
+			if last := len(dirs) == 3; len(rec.Settings.Changed) != 2 || (rec.Settings.Restored != nil) != last || !rec.Watch ||
+				rec.EveryNS != int64(time.Hour) {
+				t.Errorf("run %d: %+v, watch %t every %d", len(dirs), rec.Settings, rec.Watch, rec.EveryNS)
+			}
 			if n := len(rec.Files); n > 0 { // the last one is stopped as it waits
 				f.note("run of %d", n)
 			}

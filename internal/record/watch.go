@@ -27,7 +27,7 @@ func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Contex
 		p.Running.Close()
 	}
 	base, one := r.Options.Dir, *r
-	one.Options.prepared, one.Options.Watch = true, false
+	one.Options.prepared, one.Options.Watch, one.Options.ofWatch = true, false, &whole.rec.Settings
 	for ctx.Err() == nil {
 		one.Options.Dir = filepath.Join(base, fmt.Sprintf("%s-%s", strings.TrimSuffix(p.Image, filepath.Ext(p.Image)),
 			time.Now().UTC().Format("20060102-150405.000")))
@@ -37,8 +37,11 @@ func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Contex
 		}
 		rec, err := one.Run(ctx, plan)
 		if errors.Is(err, ErrInterrupted) {
+			failure := whole.restore(ctx)
+			rec.Settings = whole.rec.Settings // as before, which is told with the recording
+			failure = errors.Join(failure, rec.save())
 			ended(ctx, rec, err)
-			return nil
+			return failure
 		}
 		ended(ctx, rec, err)
 		if err != nil {
