@@ -164,7 +164,7 @@ var wanted = map[string]string{
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,
 	"upload": `
 		PUT /api/v1/evidence, POST /api/v1/evidence, HEAD /api/v1/evidence/:id, PATCH /api/v1/evidence/:id, DELETE /api/v1/evidence/:id, POST /api/v1/evidence/:id,
-		PUT /api/v1/projects/:project/builds/:build/ancestors, POST /api/v1/projects/:project/builds/:build/symbols, POST /api/v1/runs/:id/complete, POST /api/v1/runs/:id/symbolise, POST /runs/:id/symbolise,
+		PUT /api/v1/projects/:project/builds/:build/ancestors, POST /api/v1/projects/:project/builds/:build/symbols, POST /api/v1/runs/:id/complete, PUT /api/v1/runs/:id/recording, POST /api/v1/projects/:project/restored, POST /api/v1/runs/:id/symbolise, POST /runs/:id/symbolise,
 		POST /api/v1/runs/:id/retry, POST /api/v1/runs/:id/cancel, POST /runs/:id/retry, POST /runs/:id/cancel`,
 	"change": `
 		POST /api/v1/runs/:id/process, POST /runs/:id/process, POST /runs/:id/accept, POST /projects/:project/rules, POST /projects/:project/rules/import, POST /projects/:project/baseline,

@@ -26,6 +26,8 @@ type pushFlags struct {
 	wait                                                                time.Duration
 	outputs                                                             map[string]*string // by format, the file
 	acceptPresent, dryRun, quiet                                        bool
+	// sent is told of the run when the server has its evidence; nil for nobody.
+	sent func(client *push.Client, run int64)
 }
 
 // verdictFormat is the JSON form of the verdict as the server gives it, with the known facts about its leaks.
@@ -146,6 +148,9 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	progress.end()
 	if err != nil {
 		return err
+	}
+	if f.sent != nil {
+		f.sent(client, d.run.ID)
 	}
 	for _, text := range warningsOf(d.run) {
 		progress.note("warning  " + text)

@@ -52,7 +52,14 @@ func recordEvidence(ctx context.Context, args []string, s streams) (int, error) 
 	case f.status:
 		return printStatus(&m, s)
 	case f.undo:
-		return undo(ctx, &m, f.force, s)
+		code, err := undo(ctx, &m, f.force, s)
+		if err != nil {
+			return code, err
+		}
+		if err := f.reportUndo(ctx); err != nil {
+			return exitInput, fmt.Errorf("the settings are restored, and the server was not told: %w", err)
+		}
+		return code, nil
 	case f.selfTest:
 		return selfTest(ctx, m, &f, s)
 	}
@@ -78,6 +85,11 @@ func (f *recordFlags) prepare(ctx context.Context, r *record.Recorder, s streams
 	if errors.As(err, &settings) {
 		if plan != nil {
 			plan.Print(s.err)
+		}
+		if settings.Elevate {
+			for _, line := range elevatedLines() {
+				fmt.Fprintf(s.err, "%-10s %s\n", "elevated", line)
+			}
 		}
 		return nil, exitSettings, err
 	}
@@ -127,6 +139,12 @@ func (f *recordFlags) conclude(ctx context.Context, rec *record.Recording, s str
 		p.work = workOf(rec)
 		if p.work == "" {
 			p.unit = ""
+		}
+		p.sent = func(client *push.Client, run int64) {
+			if f.pushed != nil {
+				f.pushed[rec.Dir] = run
+			}
+			f.tell(ctx, client, run, rec, s)
 		}
 		return p.push(ctx, rec.Files, s)
 	}

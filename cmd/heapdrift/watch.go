@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"heapdrift/internal/push"
 	"heapdrift/internal/record"
 )
 
@@ -23,6 +26,7 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitInput, err
 	}
+	f.pushed = map[string]int64{}
 	r := &record.Recorder{Machine: m, Options: f.options, Version: buildVersion(), Out: s.err}
 	if f.options.PerWork {
 		r.In = s.in
@@ -35,6 +39,9 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 		r.Taken = func(ctx context.Context, rec *record.Recording) { f.pushWatched(ctx, rec, s) }
 	}
 	err = r.Watch(ctx, plan, func(ctx context.Context, rec *record.Recording, _ error) {
+		if rec != nil && len(rec.Files) > 0 && f.push.url != "" {
+			f.reportEnd(ctx, rec, s)
+		}
 		if rec == nil || len(rec.Files) == 0 || f.push.url != "" || ctx.Err() != nil {
 			return
 		}
@@ -57,4 +64,18 @@ func (f *recordFlags) pushWatched(ctx context.Context, rec *record.Recording, s 
 	if _, err := p.conclude(ctx, rec, s); err != nil {
 		fmt.Fprintf(s.err, "watch: %v; the next snapshot tries again\n", err)
 	}
+}
+
+// reportEnd tells the server that a recording of a watch has ended, and which settings are changed still.
+func (f *recordFlags) reportEnd(ctx context.Context, rec *record.Recording, s streams) {
+	run, known := f.pushed[rec.Dir]
+	if !known {
+		return // no push came through
+	}
+	client, err := push.NewClient(f.push.url, cmp.Or(f.push.token, os.Getenv("HEAPDRIFT_TOKEN")))
+	if err != nil {
+		fmt.Fprintf(s.err, "watch: %v\n", err)
+		return
+	}
+	f.tell(ctx, client, run, rec, s)
 }

@@ -84,6 +84,18 @@ func (c *Client) run(ctx context.Context, method, path string) (*Run, error) {
 	return r, a.decode(r)
 }
 
+// ReportRecording tells the server which settings a recording has changed on this machine.
+func (c *Client) ReportRecording(ctx context.Context, id int64, r *leaks.RecordingState) error {
+	_, err := c.sendJSON(ctx, http.MethodPut, runPath(id)+"/recording", r)
+	return err
+}
+
+// ReportRestored tells the server that no recording of a project has settings changed on a host any more.
+func (c *Client) ReportRestored(ctx context.Context, project, host string) error {
+	_, err := c.sendJSON(ctx, http.MethodPost, "/api/v1/projects/"+url.PathEscape(project)+"/restored", map[string]string{"host": host})
+	return err
+}
+
 func runPath(id int64) string { return "/api/v1/runs/" + strconv.FormatInt(id, 10) }
 
 // A RunVerdict is the server's decision on a run, field by field as the API has it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,10 +14,11 @@ import (
 	"heapdrift/web/problem"
 )
 
-// projectView is what a team says of its project.
+// projectView is what a team says of its project, and the recordings that somebody should look after.
 type projectView struct {
-	Name          string `json:"name"`
-	DefaultBranch string `json:"default_branch"`
+	Name          string                   `json:"name"`
+	DefaultBranch string                   `json:"default_branch"`
+	Recordings    []leaks.RecordingWarning `json:"recordings"`
 }
 
 // projectAdd handles POST /api/v1/projects: it makes an empty project. Uploads make one as well, where they may.
@@ -87,12 +89,18 @@ func (a *API) projectPatch(c echo.Context) error {
 
 func (a *API) sendProject(c echo.Context, status int, project string) error {
 	ctx := c.Request().Context()
-	p, err := store.Read(ctx, a.store,
-		func(v store.View) (store.ProjectSettings, error) { return v.FindProjectSettings(ctx, project) })
+	var recordings []leaks.StoredRecording
+	p, err := store.Read(ctx, a.store, func(v store.View) (p store.ProjectSettings, err error) {
+		if recordings, err = v.ListRecordings(ctx, project); err != nil {
+			return p, err
+		}
+		return v.FindProjectSettings(ctx, project)
+	})
 	if err != nil {
 		return err
 	}
-	return fresh(c, status, projectView{p.Name, p.DefaultBranch})
+	return fresh(c, status, projectView{p.Name, p.DefaultBranch, leaks.RecordingWarnings(recordings,
+		c.Scheme()+"://"+c.Request().Host, project, time.Now())})
 }
 
 // nameTaken names the field of the body, where the name of a project is the field that is wrong.

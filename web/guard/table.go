@@ -99,6 +99,7 @@ var table = map[string]need{
 	"DELETE /api/v1/runs/:id":                in(projectOfRun, accounts.Manage),
 	"POST /runs/:id/delete":                  in(projectOfRun, accounts.Manage),
 	"POST /api/v1/runs/:id/complete":         in(projectOfRun, accounts.Upload),
+	"PUT /api/v1/runs/:id/recording":         in(projectOfRun, accounts.Upload),
 	"POST /api/v1/runs/:id/symbolise":        in(projectOfRun, accounts.Upload),
 	"POST /api/v1/runs/:id/retry":            in(projectOfRun, accounts.Upload),
 	"POST /api/v1/runs/:id/cancel":           in(projectOfRun, accounts.Upload),
@@ -148,6 +149,7 @@ var table = map[string]need{
 
 	"PUT /api/v1/projects/:project/builds/:build/ancestors": in(projectOfPath, accounts.Upload),
 	"POST /api/v1/projects/:project/builds/:build/symbols":  in(projectOfPath, accounts.Upload),
+	"POST /api/v1/projects/:project/restored":               in(projectOfPath, accounts.Upload),
 	"POST /projects/:project/settings/rename":               in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/members":              in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/sources":              in(projectOfPath, accounts.Manage),

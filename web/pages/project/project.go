@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -68,6 +69,11 @@ func (p *pages) project(c echo.Context) error {
 		if view.lackBranches, err = v.FindMissingBranches(ctx, name); err != nil {
 			return err
 		}
+		recordings, err := v.ListRecordings(ctx, name)
+		if err != nil {
+			return err
+		}
+		view.recordings = domain.RecordingWarnings(recordings, ui.ServerURL(c), name, time.Now())
 		policy, err := v.FindPolicy(ctx, name)
 		view.trend = view.trendOf(c, &policy.Policies)
 		return err
@@ -97,6 +103,8 @@ type projectView struct {
 	standing     *standing
 	trend        *ui.Trend // nil where there is nothing to draw
 	modules      domain.ModuleShares
+	// recordings are those that somebody should look after.
+	recordings []domain.RecordingWarning
 }
 
 // trendOf draws the growth of a project by its newest builds.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -43,6 +44,11 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 		return answer{}, err
 	}
 	actor := accounts.ActorFrom(ctx)
+	if recording, err := r.FindRecording(ctx, run.ID); err != nil {
+		return answer{}, err
+	} else if recording != nil {
+		view.recording = recording.Sentence(time.Now())
+	}
 	view.manages, view.changes = actor.May(accounts.Manage, project), actor.May(accounts.Change, project)
 	if summary == nil {
 		return answer{page: runPage(view)}, nil
@@ -98,6 +104,8 @@ type runView struct {
 	changes  bool // the reader may say what the team knows
 	// processes are for the rail of a report.
 	processes processPanel
+	// recording says whether settings of Windows are changed; "" where none were.
+	recording string
 }
 
 // shownSuspects is how many findings the sentence of a verdict may name.

@@ -272,7 +272,7 @@ func traceFacts(v runView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = buildFacts(v.run).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = buildFacts(v).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

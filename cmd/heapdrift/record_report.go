@@ -1,0 +1,58 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/push"
+	"heapdrift/internal/record"
+)
+
+// reportTime is how long a server may take to note the state of a recording.
+const reportTime = 20 * time.Second
+
+// tell tells the server which settings the recording of a run has changed on this machine. A server that does not
+// take it, such as an older one, costs a line.
+func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording, s streams) {
+	text, err := json.Marshal(&rec.Sidecar)
+	var state leaks.RecordingState
+	if err == nil {
+		err = json.Unmarshal(text, &state) // its part of recording.json
+	}
+	if err == nil {
+		// Also after Ctrl C: the server has to hear that the settings are as before.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+		defer cancel()
+		err = client.ReportRecording(ctx, run, &state)
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "note       the server was not told which settings are changed: %v\n", err)
+	}
+}
+
+// reportUndo tells the server of --push that nothing is changed on this machine any more.
+func (f *recordFlags) reportUndo(ctx context.Context) error {
+	if f.push.url == "" {
+		return nil
+	}
+	project := cmp.Or(f.push.project, os.Getenv("HEAPDRIFT_PROJECT"))
+	if project == "" {
+		return &usageError{"--push needs --project"}
+	}
+	client, err := push.NewClient(f.push.url, cmp.Or(f.push.token, os.Getenv("HEAPDRIFT_TOKEN")))
+	if err != nil {
+		return &usageError{err.Error()}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	return client.ReportRestored(ctx, project, host)
+}

@@ -1,0 +1,152 @@
+package leaks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/quantity"
+)
+
+// A RecordingState is what heapdrift record or watch says of a run that it pushes: the part of recording.json that
+// tells what is changed on the machine.
+type RecordingState struct {
+	Host    string `json:"host"`
+	State   string `json:"state"` // running, ended, interrupted or failed
+	Process struct {
+		Image string `json:"image"`
+		PID   uint32 `json:"pid"`
+	} `json:"process"`
+	Began time.Time `json:"began"`
+	// Watch says that snapshots come without an end, EveryNS how far apart; 0 where they follow the work.
+	Watch    bool  `json:"watch"`
+	EveryNS  int64 `json:"every_ns"`
+	Settings struct {
+		Changed []struct {
+			Name string `json:"name"`
+		} `json:"changed"`
+		Restored *time.Time `json:"restored,omitempty"`
+	} `json:"settings"`
+}
+
+// stateRunning is the State of a recording under way.
+const stateRunning = "running"
+
+// Limits of a RecordingState.
+const (
+	maxRecordingName = 256 // bytes of host and image
+	maxSettings      = 16
+)
+
+// Check refuses what no recording says.
+func (r *RecordingState) Check() error {
+	for _, f := range []struct{ field, value string }{{"host", r.Host}, {"process.image", r.Process.Image}} {
+		if f.value == "" || len(f.value) > maxRecordingName || !IsSingleLine(f.value) {
+			return &FieldError{Field: f.field, Message: fmt.Sprintf("%q must be one line of at most %d bytes", f.value, maxRecordingName)}
+		}
+	}
+	if r.Began.IsZero() || r.EveryNS < 0 || len(r.Settings.Changed) > maxSettings {
+		return &FieldError{Field: "recording", Message: "began, every_ns or settings are none of a recording"}
+	}
+	return nil
+}
+
+// SettingsOn reports whether settings of Windows are changed still.
+func (r *RecordingState) SettingsOn() bool {
+	return len(r.Settings.Changed) > 0 && r.Settings.Restored == nil
+}
+
+// A StoredRecording is the state of a run's recording, and when the server was told.
+type StoredRecording struct {
+	Run int64
+	RecordingState
+	ReportedAt time.Time // by the server's clock
+}
+
+// A RecordingWarningKind says what is wrong with a recording.
+type RecordingWarningKind string
+
+// The kinds of warnings.
+const (
+	RecordingSettingsOn RecordingWarningKind = "settings-on"
+	RecordingSilent     RecordingWarningKind = "watch-silent"
+)
+
+// A RecordingWarning is a recording that somebody should look after.
+type RecordingWarning struct {
+	Kind     RecordingWarningKind `json:"kind"`
+	Run      int64                `json:"run"`
+	Host     string               `json:"host"`
+	Process  string               `json:"process"`
+	Since    time.Time            `json:"since"`
+	Sentence string               `json:"sentence"`
+	Do       string               `json:"do"` // what cleans up, or continues
+}
+
+// missedIntervals is how many snapshots of a watch may fail to come before it is said to be silent.
+const missedIntervals = 2
+
+// RecordingWarnings lists the recordings of a project whose settings are on, and the watches that fell silent. The
+// newest recording of a program on a host counts: its settings are one for all recordings. server and project are those
+// that the commands tell.
+func RecordingWarnings(list []StoredRecording, server, project string, now time.Time) []RecordingWarning {
+	flags := " --push " + server + ` --project "` + project + `"` // names hold no quotes
+	newest := map[string]*StoredRecording{}
+	for i := range list {
+		r := &list[i]
+		key := strings.ToLower(r.Host) + "\x00" + strings.ToLower(r.Process.Image)
+		if old := newest[key]; old == nil || r.ReportedAt.After(old.ReportedAt) {
+			newest[key] = r
+		}
+	}
+	warnings := []RecordingWarning{}
+	for _, r := range newest {
+		warnings = append(warnings, r.warnings(flags, now)...)
+	}
+	slices.SortFunc(warnings, func(a, b RecordingWarning) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Kind, b.Kind))
+	})
+	return warnings
+}
+
+// warnings are those of one recording.
+func (r *StoredRecording) warnings(flags string, now time.Time) (list []RecordingWarning) {
+	add := func(kind RecordingWarningKind, since time.Time, sentence, do string) {
+		list = append(list, RecordingWarning{Kind: kind, Run: r.Run, Host: r.Host, Process: r.Process.Image,
+			Since: since, Sentence: sentence, Do: do})
+	}
+	silent := r.silent(now)
+	if r.SettingsOn() && (r.State != stateRunning || !r.Watch || silent) {
+		add(RecordingSettingsOn, r.Began, fmt.Sprintf("Stack recording of %s is on on %s for %s.", r.Process.Image, r.Host,
+			ageOf(r.Began, now)), "heapdrift record --undo"+flags)
+	}
+	if silent {
+		add(RecordingSilent, r.ReportedAt, fmt.Sprintf("The watch of %s on %s sent nothing for %s; it takes a snapshot every %s.",
+			r.Process.Image, r.Host, ageOf(r.ReportedAt, now), quantity.ShortDuration(time.Duration(r.EveryNS))),
+			`heapdrift watch --image "`+r.Process.Image+`"`+flags)
+	}
+	return list
+}
+
+// silent reports whether a watch by time missed its snapshots.
+func (r *StoredRecording) silent(now time.Time) bool {
+	return r.Watch && r.State == stateRunning && r.EveryNS > 0 &&
+		now.Sub(r.ReportedAt) > missedIntervals*time.Duration(r.EveryNS)
+}
+
+func ageOf(since, now time.Time) string {
+	return quantity.ShortDuration(max(now.Sub(since), 0).Round(time.Second))
+}
+
+// Sentence says of a run's page whether settings are on, and for how long.
+func (r *StoredRecording) Sentence(now time.Time) string {
+	switch {
+	case len(r.Settings.Changed) == 0:
+		return ""
+	case r.SettingsOn():
+		return fmt.Sprintf("stack recording is on on %s for %s", r.Host, ageOf(r.Began, now))
+	}
+	return fmt.Sprintf("settings of %s restored after %s", r.Host, ageOf(r.Began, *r.Settings.Restored))
+}

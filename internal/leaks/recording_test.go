@@ -1,0 +1,113 @@
+package leaks_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/internal/leaks"
+)
+
+var recordingBegan = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// watched is a watch that told the server at a time after its begin; its settings are on.
+func watched(host, image string, told time.Duration) leaks.StoredRecording {
+	r := leaks.StoredRecording{Run: 7, ReportedAt: recordingBegan.Add(told)}
+	r.Host, r.State, r.Process.Image, r.Began = host, "running", image, recordingBegan
+	r.Watch, r.EveryNS = true, int64(time.Hour)
+	r.Settings.Changed = append(r.Settings.Changed, struct {
+		Name string `json:"name"`
+	}{"GlobalFlag"})
+	return r
+}
+
+func kindsOf(list []leaks.RecordingWarning) string {
+	var kinds []string
+	for _, w := range list {
+		kinds = append(kinds, string(w.Kind))
+	}
+	return strings.Join(kinds, " ")
+}
+
+// A watch that runs may have its settings on. It is silent after two intervals; then nobody restores them either.
+func TestRecordingWarningsOfAWatch(t *testing.T) {
+	r := watched("PC1", "app.exe", 0)
+	for since, want := range map[time.Duration]string{0: "", 2*time.Hour - 1: "", 2 * time.Hour: "", 2*time.Hour + 1: "settings-on watch-silent"} {
+		if got := kindsOf(leaks.RecordingWarnings([]leaks.StoredRecording{r}, "http://h", "shop", recordingBegan.Add(since))); got != want {
+			t.Errorf("after %s: %q, want %q", since, got, want)
+		}
+	}
+	list := leaks.RecordingWarnings([]leaks.StoredRecording{r}, "http://h", "shop", recordingBegan.Add(3*time.Hour))
+	if len(list) != 2 || list[0].Host != "PC1" || list[0].Process != "app.exe" || !list[0].Since.Equal(recordingBegan) ||
+		list[0].Do != `heapdrift record --undo --push http://h --project "shop"` || list[0].Sentence != "Stack recording of app.exe is on on PC1 for 3 h." ||
+		list[1].Sentence != "The watch of app.exe on PC1 sent nothing for 3 h; it takes a snapshot every 60 min." {
+		t.Errorf("%+v", list)
+	}
+	late := recordingBegan.Add(100 * time.Hour)
+	for name, change := range map[string]struct {
+		change func(*leaks.StoredRecording)
+		want   string
+	}{
+		"by work":     {func(r *leaks.StoredRecording) { r.EveryNS = 0 }, ""},
+		"interrupted": {func(r *leaks.StoredRecording) { r.State = "interrupted" }, "settings-on"},
+		"restored":    {func(r *leaks.StoredRecording) { r.State, r.Settings.Restored = "ended", &late }, ""},
+		"no settings": {func(r *leaks.StoredRecording) { r.Settings.Changed = nil }, "watch-silent"},
+		"no watch":    {func(r *leaks.StoredRecording) { r.Watch = false }, "settings-on"},
+	} {
+		r := watched("PC1", "app.exe", 0)
+		change.change(&r)
+		if got := kindsOf(leaks.RecordingWarnings([]leaks.StoredRecording{r}, "http://h", "shop", late)); got != change.want {
+			t.Errorf("%s: %q, want %q", name, got, change.want)
+		}
+	}
+}
+
+// The settings of a program on a host are one: what the newest recording says of them counts.
+func TestRecordingWarningsByNewest(t *testing.T) {
+	now := recordingBegan.Add(time.Hour)
+	on, off, other := watched("PC1", "app.exe", 0), watched("pc1", "App.exe", time.Minute), watched("PC2", "app.exe", 0)
+	on.State, off.State, other.State = "failed", "ended", "failed"
+	off.Settings.Restored = &now
+	list := leaks.RecordingWarnings([]leaks.StoredRecording{on, off, other}, "http://h", "shop", now)
+	if len(list) != 1 || list[0].Host != "PC2" {
+		t.Errorf("%+v", list)
+	}
+	if list = leaks.RecordingWarnings([]leaks.StoredRecording{on, other}, "http://h", "shop", now); kindsOf(list) != "settings-on settings-on" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// The page of a run says whether settings are on.
+func TestRecordingSentence(t *testing.T) {
+	r := watched("PC1", "app.exe", 0)
+	if got := r.Sentence(recordingBegan.Add(time.Hour)); got != "stack recording is on on PC1 for 60 min" {
+		t.Error(got)
+	}
+	restored := recordingBegan.Add(time.Minute)
+	r.Settings.Restored = &restored
+	if got := r.Sentence(recordingBegan.Add(time.Hour)); got != "settings of PC1 restored after 60 s" {
+		t.Error(got)
+	}
+	r.Settings.Changed = nil
+	if got := r.Sentence(recordingBegan); got != "" {
+		t.Error(got)
+	}
+}
+
+// What no recording says is refused at its field.
+func TestRecordingCheck(t *testing.T) {
+	for field, spoil := range map[string]func(*leaks.RecordingState){
+		"":     func(*leaks.RecordingState) {},
+		"host": func(r *leaks.RecordingState) { r.Host = "a\nb" }, "process.image": func(r *leaks.RecordingState) { r.Process.Image = strings.Repeat("a", 257) },
+		"recording": func(r *leaks.RecordingState) { r.EveryNS = -1 },
+	} {
+		r := watched("PC1", "app.exe", 0).RecordingState
+		spoil(&r)
+		err := r.Check()
+		var wrong *leaks.FieldError
+		if field == "" && err != nil || field != "" && (!errors.As(err, &wrong) || wrong.Field != field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

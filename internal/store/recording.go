@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/db"
+)
+
+// UpdateRecording notes what the recording of a run says, or returns ErrNotFound.
+func (s *Store) UpdateRecording(ctx context.Context, run int64, r *leaks.RecordingState) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return db.Tx(ctx, s, "recording of a run", func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `update runs set recording = $2, recording_at = now() where id = $1`, run, text)
+		if err == nil && tag.RowsAffected() == 0 {
+			return ErrNotFound
+		}
+		return err
+	})
+}
+
+// UpdateRestored notes that nothing is changed on a host any more, for the runs of a project.
+func (s *Store) UpdateRestored(ctx context.Context, project, host string, at time.Time) error {
+	text, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	return db.Tx(ctx, s, "restored settings", func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+			update runs r set recording = jsonb_set(jsonb_set(recording, '{settings,restored}', $3), '{state}', '"interrupted"')
+			from scenarios s join projects p on p.id = s.project_id
+			where s.id = r.scenario_id and p.name = $1 and lower(r.recording->>'host') = lower($2)
+				and r.recording->'settings'->>'restored' is null`, project, host, text)
+		return err
+	})
+}
+
+// maxRecordings is how many recordings of a project are looked at, the newest: settings that are on longer have been
+// warned of long ago.
+const maxRecordings = 1000
+
+type recordingRow struct {
+	ID        int64
+	Recording []byte
+	At        time.Time
+}
+
+func (r *recordingRow) stored() (leaks.StoredRecording, error) {
+	stored := leaks.StoredRecording{Run: r.ID, ReportedAt: r.At}
+	if err := json.Unmarshal(r.Recording, &stored.RecordingState); err != nil {
+		return stored, fmt.Errorf("store: recording of run %d: %w", r.ID, err)
+	}
+	return stored, nil
+}
+
+// ListRecordings lists what recordings say of the runs of a project, the newest first.
+func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.StoredRecording, error) {
+	rows, err := db.All[recordingRow](ctx, db.Q(v), `
+		select r.id, r.recording, r.recording_at as at from runs r join scenarios s on s.id = r.scenario_id
+			join projects p on p.id = s.project_id
+		where p.name = $1 and r.recording is not null order by r.recording_at desc limit $2`, project, maxRecordings)
+	if err != nil {
+		return nil, db.Wrap("recordings", err)
+	}
+	list := make([]leaks.StoredRecording, len(rows))
+	for i := range rows {
+		if list[i], err = rows[i].stored(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// FindRecording is what its recording says of a run; nil where nothing does.
+func (v View) FindRecording(ctx context.Context, run int64) (*leaks.StoredRecording, error) {
+	row, err := db.One[recordingRow](ctx, db.Q(v),
+		`select id, recording, recording_at as at from runs where id = $1 and recording is not null`, run)
+	if err = db.Wrap("recording", err); errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored, err := row.stored()
+	return &stored, err
+}
