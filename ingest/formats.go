@@ -98,7 +98,7 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "leakdiag", Name: "a log of LeakDiag", Plural: "logs of LeakDiag", Extensions: []string{".xml"},
-			Tools: "LeakDiag, Log", Captures: kinds(leakdiag.Kind), Sniff: leakdiag.Sniff,
+			Tools: "LeakDiag, Log", CaptureKinds: kinds(leakdiag.Kind), Sniff: leakdiag.Sniff,
 		},
 		read: streamed(leakdiag.Read),
 	},
@@ -134,7 +134,7 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "mimalloc-stats", Name: "statistics of mimalloc", Plural: "statistics of mimalloc",
 			Tools:    "MIMALLOC_SHOW_STATS=1, mi_stats_print",
-			Captures: kinds(heapprofile.KindMimallocStats), Anywhere: true, Sniff: heapprofile.SniffStats,
+			CaptureKinds: kinds(heapprofile.KindMimallocStats), Anywhere: true, Sniff: heapprofile.SniffStats,
 		},
 		read: streamed(heapprofile.ReadStats),
 	},

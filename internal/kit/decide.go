@@ -111,8 +111,8 @@ func (o *Order) longer(r *analysis.Report, next *analysis.Next, have int) {
 	case next.Hours > 0 && !o.PerWork:
 		o.Snapshots = max(have, decides)
 		o.Every = time.Duration(next.Hours * float64(time.Hour) / float64(o.Snapshots))
-	case next.Times > 0:
-		o.Snapshots = max(int(min(math.Ceil(float64(have)*next.Times), maxSnapshots)), decides)
+	case next.LengthFactor > 0:
+		o.Snapshots = max(int(min(math.Ceil(float64(have)*next.LengthFactor), maxSnapshots)), decides)
 	default:
 		o.Snapshots = max(2*have, decides)
 	}
