@@ -10,8 +10,8 @@ import (
 )
 
 // A drMemoryParser reads the leaks of Dr. Memory, from its results.txt, and from the console where each line begins
-// with ~~Dr.M~~ or the id of the process. The layout is that of the pages "Memory Leaks", "Error Types" and "Dr. Memory
-// Options" of drmemory.org, and of reports in its issue tracker:
+// with ~~Dr.M~~ or the id of the process. The layout is that of the pages "Memory Leaks", "Error Types" and "Dr.
+// Memory Options" of drmemory.org, and of reports in its issue tracker:
 //
 //	Dr. Memory results for pid 4242: "app.exe"
 //	Error #1: LEAK 160 direct bytes 0x00c1f3a8-0x00c1f448 + 24 indirect bytes
@@ -23,9 +23,9 @@ import (
 //	DUPLICATE ERROR COUNTS:
 //		Error #   1:      3
 //
-// A frame without a module is of the program: Dr. Memory hides its name. Duplicates count as often as the final summary
-// says, each with the bytes of the first. Other errors and suppressed leaks are no memory that was left. Handle leaks are
-// counted. With some options a leak has no direct and indirect bytes: "REACHABLE LEAK 12345 bytes".
+// A frame without a module is of the program: Dr. Memory hides its name. Duplicates count as often as the final
+// summary says, each with the bytes of the first. Other errors and suppressed leaks are no memory that was left.
+// Handle leaks are counted. With some options a leak has no direct and indirect bytes: "REACHABLE LEAK 12345 bytes".
 type drMemoryParser struct {
 	in      *lane
 	out     *collector

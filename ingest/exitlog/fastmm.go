@@ -11,8 +11,8 @@ import (
 )
 
 // A fastMMParser reads what FastMM, the memory manager of Delphi and C++Builder, writes into the file
-// app_MemoryManager_EventLog.txt or shows at the end of a program. The layouts are those of its manuals and of reports in
-// public forums and repositories; the source of FastMM 5 is under the GPL and was not used. FastMM 4:
+// app_MemoryManager_EventLog.txt or shows at the end of a program. The layouts are those of its manuals and of
+// reports in public forums and repositories; the source of FastMM 5 is under the GPL and was not used. FastMM 4:
 //
 //	--------------------------------2026/1/2 3:04:05--------------------------------
 //	A memory block has been leaked. The size is: 36
@@ -155,7 +155,8 @@ func ofClass(class string, size int64) frame {
 // addOfClass counts blocks of the last list in, unless each was listed by itself.
 func (p *fastMMParser) addOfClass(class []byte, count, size int64) {
 	if !p.whole {
-		p.out.add(p.list, []frame{ofClass(validText(class, longestModule), size)}, capture.ReachUnsearched, count, times(count, size))
+		stack := []frame{ofClass(validText(class, longestModule), size)}
+		p.out.add(p.list, stack, capture.ReachUnsearched, count, times(count, size))
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A heobParser reads the text that heob prints when a program ends. The layout is that of its source and of the results
-// of its tests (github.com/ssbssa/heob, Boost Software License 1.0), from the first version on:
+// A heobParser reads the text that heob prints when a program ends. The layout is that of its source and of the
+// results of its tests (github.com/ssbssa/heob, Boost Software License 1.0), from the first version on:
 //
 //	leaks:                                              or with -l2 and up: leaks (lost):, leaks (reachable):, …
 //	  80 B * 2 = 160 B (#12) '3 [4242]: worker'         two blocks; the first of all versions has "160 B / 2"
@@ -25,8 +25,8 @@ import (
 //
 //	no leaks found
 //
-// With -g2 blocks whose outer calls are the same stand in groups. A bar before a line says how deep it is, and the calls
-// that a group has in common come behind its blocks:
+// With -g2 blocks whose outer calls are the same stand in groups. A bar before a line says how deep it is, and the
+// calls that a group has in common come behind its blocks:
 //
 //	| | 80 B (#12)
 //	| |     0x0000000140001234   cache.cpp:88 [Cache::Add]
@@ -58,8 +58,8 @@ type heobBlock struct {
 // A heobSection is calls that all blocks of a group have in common.
 type heobSection struct{ frames []frame }
 
-// heobGroups are the headings of lists. Reachable blocks are listed with -l2 and up, as a sum or in detail. Blocks that
-// are jointly lost point to each other.
+// heobGroups are the headings of lists. Reachable blocks are listed with -l2 and up, as a sum or in detail. Blocks
+// that are jointly lost point to each other.
 var heobGroups = map[string]capture.Reach{
 	"leaks:": capture.ReachUnsearched, "leaks (lost):": capture.ReachNone, "leaks (jointly lost):": capture.ReachNone,
 	"leaks (indirectly lost):": capture.ReachLost, "leaks (reachable):": capture.ReachHeld,
@@ -280,8 +280,8 @@ func cutBars(text []byte) (depth int, rest []byte) {
 	return depth, text
 }
 
-// isHeobContent reports whether a line is of the content of a block: "0010  48 65 6C …". With -C1 and up heob prints lines
-// of the source, too, which begin with a mark or with anything.
+// isHeobContent reports whether a line is of the content of a block: "0010  48 65 6C …". With -C1 and up heob prints
+// lines of the source, too, which begin with a mark or with anything.
 func isHeobContent(text []byte) bool {
 	const offset = 4
 	if len(text) < offset+len("  00") || text[offset] != ' ' || text[offset+1] != ' ' {
@@ -291,8 +291,8 @@ func isHeobContent(text []byte) bool {
 	return ok && isHexDigit(text[offset+2]) && isHexDigit(text[offset+3])
 }
 
-// heobFrame reads "0x0000000140001234   cache.cpp:88:5 [Cache::Add]", of which address, place or name may be missing, and
-// "0x0000000140000000   app.exe", a module.
+// heobFrame reads "0x0000000140001234   cache.cpp:88:5 [Cache::Add]", of which address, place or name may be missing,
+// and "0x0000000140000000   app.exe", a module.
 func heobFrame(text []byte) (f frame, isModule, ok bool) {
 	rest := text
 	if hasPrefix(text, "0x") {

@@ -8,9 +8,9 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// An inspectorParser reads the text that Intel Inspector reports (inspxe-cl -report observations, -report problems). The
-// kinds of problems are those of its user guide: a memory leak is not reachable, and memory that is not deallocated is.
-// The layout of observations is that of logs in public repositories:
+// An inspectorParser reads the text that Intel Inspector reports (inspxe-cl -report observations, -report problems).
+// The kinds of problems are those of its user guide: a memory leak is not reachable, and memory that is not
+// deallocated is. The layout of observations is that of logs in public repositories:
 //
 //	c:\src\cache.cpp(88): Error X1: P1: Memory leak: Allocation site: Function Cache::Add: Module C:\build\app.exe
 //	app.exe!0x14e5: Warning X2: P2: Memory not deallocated: Allocation site: Function main: Module C:\build\app.exe
@@ -157,7 +157,8 @@ func (i *inspected) note(n *notes) {
 	}
 }
 
-// allocation reads "cache.cpp(88): Error X1: P1: Memory leak" before a site, and "Cache::Add: Module C:\app.exe" behind it.
+// allocation reads "cache.cpp(88): Error X1: P1: Memory leak" before a site, and "Cache::Add: Module C:\app.exe"
+// behind it.
 func (p *inspectorParser) allocation(before, behind []byte, number int64) bool {
 	p.take()
 	kind, held := p.problem, p.bytes

@@ -117,7 +117,8 @@ func (l *lanes) line(raw []byte, number int64) {
 	}
 }
 
-// summary gives a line to a list that FastMM 5 ends with, whose lines begin with a number as ctest's do: "12: 1 x TObject".
+// summary gives a line to a list that FastMM 5 ends with, whose lines begin with a number as ctest's do: "12: 1 x
+// TObject".
 func (l *lanes) summary(stripped strippedLine, number int64) (mine bool) {
 	at := l.byName[string(stripped.numberedLane)]
 	if at == nil || at.open == nil {

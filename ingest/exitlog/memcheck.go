@@ -11,8 +11,8 @@ import (
 //
 //	1,072 (40 direct, 1,032 indirect) bytes in 1 blocks are definitely lost in loss record 785 of 795
 //
-// The indirect bytes are those of blocks that only this one points to. Where such blocks have records of their own, with
-// --show-leak-kinds=all, they are not counted twice.
+// The indirect bytes are those of blocks that only this one points to. Where such blocks have records of their own,
+// with --show-leak-kinds=all, they are not counted twice.
 type losses struct {
 	out      *collector
 	list     *list
@@ -108,7 +108,8 @@ func cutLoss(text []byte) (r loss, rest []byte, ok bool) {
 	return r, rest[len(" blocks"):], true
 }
 
-// cutGrouped reads a number whose digits stand in groups, "1,032". A change in a second run, "1,032 (+24)", is passed over.
+// cutGrouped reads a number whose digits stand in groups, "1,032". A change in a second run, "1,032 (+24)", is passed
+// over.
 func cutGrouped(text []byte) (v int64, rest []byte, ok bool) {
 	const widest = 18
 	digits, n := 0, 0

@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A memcheckParser reads the leaks that Valgrind prints. The layout is that of its manual (chapter Memcheck, "Memory leak
-// detection") and of reports in public issue trackers; its source is under the GPL and was not used:
+// A memcheckParser reads the leaks that Valgrind prints. The layout is that of its manual (chapter Memcheck, "Memory
+// leak detection") and of reports in public issue trackers; its source is under the GPL and was not used:
 //
 //	==4242== Command: ./tests --all
 //	==4242== 24 bytes in 2 blocks are definitely lost in loss record 1 of 2
@@ -104,8 +104,8 @@ func cutValgrind(text []byte) (pid int64, rest []byte, ok bool) {
 
 // concernsLeaks reports whether a line may be the first of a process that matters.
 func concernsLeaks(text []byte) bool {
-	return hasPrefix(text, "Command: ") || hasPrefix(text, "LEAK SUMMARY:") || hasPrefix(text, "All heap blocks were freed") ||
-		bytes.Contains(text, []byte(" in loss record "))
+	return hasPrefix(text, "Command: ") || hasPrefix(text, "LEAK SUMMARY:") ||
+		hasPrefix(text, "All heap blocks were freed") || bytes.Contains(text, []byte(" in loss record "))
 }
 
 // line reads a line of the process; whole says that its list is.

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A memcheckXMLParser reads leaks in the XML of Valgrind, which heob writes, too. The layout is that of Valgrind's document
-// "xml-output-protocol4" and of heob's source (github.com/ssbssa/heob, Boost Software License 1.0):
+// A memcheckXMLParser reads leaks in the XML of Valgrind, which heob writes, too. The layout is that of Valgrind's
+// document "xml-output-protocol4" and of heob's source (github.com/ssbssa/heob, Boost Software License 1.0):
 //
 //	<valgrindoutput>
 //	<protocoltool>memcheck</protocoltool>
@@ -33,8 +33,8 @@ import (
 //	</error>
 //	</valgrindoutput>
 //
-// heob says "definitely lost" of all leaks unless it searches for pointers, with -l2 and up. A file without a leak is a
-// list without a leak; one that breaks off is not.
+// heob says "definitely lost" of all leaks unless it searches for pointers, with -l2 and up. A file without a leak is
+// a list without a leak; one that breaks off is not.
 type memcheckXMLParser struct {
 	losses
 	in       *lane
@@ -233,11 +233,16 @@ func (r *xmlRecord) whole() frame {
 	return f
 }
 
+// xmlKinds are the kinds of errors that are leaks.
+var xmlKinds = map[string]capture.Reach{
+	"Leak_DefinitelyLost": capture.ReachNone, "Leak_IndirectlyLost": capture.ReachLost,
+	"Leak_PossiblyLost": capture.ReachPossible, "Leak_StillReachable": capture.ReachHeld,
+}
+
 // take counts a leak in.
 func (p *memcheckXMLParser) take(number int64) {
 	r := &p.record
-	reach, isLeak := map[string]capture.Reach{"Leak_DefinitelyLost": capture.ReachNone, "Leak_IndirectlyLost": capture.ReachLost,
-		"Leak_PossiblyLost": capture.ReachPossible, "Leak_StillReachable": capture.ReachHeld}[r.kind]
+	reach, isLeak := xmlKinds[r.kind]
 	switch {
 	case r.kind == "FdNotClosed":
 		p.out.notes.add(ofHandles, number, 1)

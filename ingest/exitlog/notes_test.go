@@ -45,7 +45,7 @@ func TestNotes(t *testing.T) {
 			"5 lines of the log report a damaged heap and no leak.", "5 lines of the log report a damaged heap, and none lists a leak",
 			"gflags /p /enable", 5, 1, capture.Unsupported},
 		"leaks in another layout": {
-			"all is well\nError #1: LEAK of 160 bytes\nDirect leak of a few bytes\n{9} normal block at somewhere\n",
+			"all is well\nError #1: LEAK of 160 bytes\nDirect leak of a few bytes\n---------- Block of something\n",
 			"3 lines of the log have the words of a leak in an unknown layout. They are not read.",
 			"3 lines of the log have the words of a leak in an unknown layout", "as the tool wrote it", 3, 2, capture.Malformed},
 	} {

@@ -63,8 +63,8 @@ func (p *prefixStripper) strip(line []byte) (out strippedLine) {
 	return out
 }
 
-// appendPlain copies a line without the sequences that colour it: those of ECMA-48, and those of Buildkite and OSC that
-// end with a bell.
+// appendPlain copies a line without the sequences that colour it: those of ECMA-48, and those of Buildkite and OSC
+// that end with a bell.
 func appendPlain(to, line []byte) []byte {
 	for i := 0; i < len(line); i++ {
 		if line[i] != 0x1B {
@@ -142,8 +142,8 @@ func cutTime(line []byte) int {
 	return n
 }
 
-// cutStream is the length of what GitLab prints behind a time: the number and kind of the stream, " 00O", and a plus where
-// the line goes on the line before.
+// cutStream is the length of what GitLab prints behind a time: the number and kind of the stream, " 00O", and a plus
+// where the line goes on the line before.
 func cutStream(rest []byte) int {
 	const stream = 4
 	if !matches(rest, " ddO") && !matches(rest, " ddE") {
@@ -183,8 +183,8 @@ func countDigits(b []byte) int {
 	return n
 }
 
-// cutBrackets is the length of something in brackets that is no part of a line: a time, a step, a job, a process. Those
-// of test frameworks are part of it.
+// cutBrackets is the length of something in brackets that is no part of a line: a time, a step, a job, a process.
+// Those of test frameworks are part of it.
 func cutBrackets(line []byte) (n int, lane []byte) {
 	end := bytes.IndexByte(line, ']')
 	const longest = 80

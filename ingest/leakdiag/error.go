@@ -1,4 +1,5 @@
 package leakdiag
 
-// CodeNoData is the code of the error for files without a stack of LeakDiag. It is stable: callers tell cases apart by it.
+// CodeNoData is the code of the error for files without a stack of LeakDiag. It is stable: callers tell cases apart
+// by it.
 const CodeNoData = "no-leakdiag-data"

@@ -1,7 +1,8 @@
-// Package leakdiag reads the XML that Microsoft's LeakDiag writes of a running process: what each call stack holds at that
-// instant. Each log is a snapshot, as a log of UMDH is: memory in it is no leak by that, and several logs of a process
-// show what grows. LeakDiag's document on its log format, which is quoted on public pages, names LEAKS, STACK, STACKSTATS,
-// SIZESTAT, HEAPSTAT and FRAME, and the attributes of all but FRAME. Those of FRAME have several spellings here:
+// Package leakdiag reads the XML that Microsoft's LeakDiag writes of a running process: what each call stack holds at
+// that instant. Each log is a snapshot, as a log of UMDH is: memory in it is no leak by that, and several logs of a
+// process show what grows. LeakDiag's document on its log format, which is quoted on public pages, names LEAKS,
+// STACK, STACKSTATS, SIZESTAT, HEAPSTAT and FRAME, and the attributes of all but FRAME. Those of FRAME have several
+// spellings here:
 //
 //	<LEAKS ver="1.25.28.2002">
 //	  <STACK numallocs="19000" size="1024" totalsize="19456000">
@@ -70,7 +71,8 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case ctx.Err() != nil:
 		return f.done, context.Cause(ctx)
 	case err != nil:
-		return f.done, &evidence.Error{Code: evidence.CodeReadFailed, Message: "reading the log failed", Line: f.in.Line(), Err: err}
+		return f.done, &evidence.Error{Code: evidence.CodeReadFailed, Message: "reading the log failed",
+			Line: f.in.Line(), Err: err}
 	case len(f.done) == 0:
 		return nil, &evidence.Error{Code: CodeNoData, Message: "the log holds no stack with memory",
 			Do: "log again while LeakDiag watches the process", Line: f.in.Line()}
@@ -205,7 +207,8 @@ func (f *file) takeStack() {
 		Usage: []capture.Usage{s.usage}})
 }
 
-// heap is the index of the heap of a stack; capture.NoHeap where it allocated from several, or from none that is named.
+// heap is the index of the heap of a stack; capture.NoHeap where it allocated from several, or from none that is
+// named.
 func (l *log) heap(handles []uint64) int32 {
 	if len(handles) != 1 {
 		return capture.NoHeap

@@ -1,5 +1,5 @@
-// Package exitlogtest writes the logs that package exitlog reads: the output of a suite of tests under a tool that lists
-// leaks, plain or as a CI job prints it. It spells the layouts again, apart from the reader.
+// Package exitlogtest writes the logs that package exitlog reads: the output of a suite of tests under a tool that
+// lists leaks, plain or as a CI job prints it. It spells the layouts again, apart from the reader.
 package exitlogtest
 
 import (
