@@ -40,7 +40,7 @@ func TestSlowestRates(t *testing.T) {
 			t.Errorf("%s: %d rates", name, len(got))
 		}
 		for _, p := range got {
-			if p.Count != test.count || p.Bytes != test.bytes || p.Dispersion != test.way {
+			if p.BlocksPerUnit != test.count || p.BytesPerBlock != test.bytes || p.Dispersion != test.way {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
