@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -44,6 +45,13 @@ func (t *UnpackedTraces) Compare(ctx context.Context, other *UnpackedTraces) (Re
 	case !areMerged(before):
 		return SameRecording, nil
 	}
+	repeats, err := trace.Repeats(ctx)
+	if err != nil {
+		return OtherRecording, err
+	}
+	if areRepeated(repeats, len(before), len(files)) {
+		return KnownFiles, nil
+	}
 	twice, err := holdTheSame(ctx, t.Files, other.Files)
 	if err != nil || twice {
 		return OtherRecording, err
@@ -51,8 +59,58 @@ func (t *UnpackedTraces) Compare(ctx context.Context, other *UnpackedTraces) (Re
 	return SameRecording, nil
 }
 
-// readOnce leaves out the files that a merged trace among them was made from.
+// areRepeated reports whether the events of each file from one on are all in one before.
+func areRepeated(repeats []etl.Repeat, from, to int) bool {
+	for file := from; file < to; file++ {
+		if !slices.ContainsFunc(repeats, func(r etl.Repeat) bool {
+			return r.File == file && r.Of < from || r.Same && r.Of == file && r.File < from
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// readOnce leaves out files whose events are in others that are given with them.
 func (t *UnpackedTraces) readOnce(ctx context.Context) error {
+	if err := t.leaveOutMerged(ctx); err != nil {
+		return err
+	}
+	return t.leaveOutRepeats(ctx)
+}
+
+// leaveOutRepeats leaves out recordings that were merged in several ways, but for one.
+func (t *UnpackedTraces) leaveOutRepeats(ctx context.Context) error {
+	if len(t.Files) < 2 {
+		return nil
+	}
+	trace, err := etl.Open(ctx, t.Files, etl.Options{})
+	if isRefused(err, etl.CodeOtherBoot) { // reading them says so
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	repeats, err := trace.Repeats(ctx)
+	if err != nil || len(repeats) == 0 {
+		return err
+	}
+	var rest []etl.Source
+	for i, f := range t.Files {
+		k := slices.IndexFunc(repeats, func(r etl.Repeat) bool { return r.File == i })
+		if k < 0 {
+			rest = append(rest, f)
+			continue
+		}
+		t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: 1,
+			Message: fmt.Sprintf("%s left out: %s is the same recording and has its events", f.Name, t.Files[repeats[k].Of].Name)})
+	}
+	t.Files = rest
+	return nil
+}
+
+// leaveOutMerged leaves out the files that a merged trace among them was made from.
+func (t *UnpackedTraces) leaveOutMerged(ctx context.Context) error {
 	if len(t.Files) < 2 {
 		return nil
 	}
