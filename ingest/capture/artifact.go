@@ -41,6 +41,7 @@ const (
 	tagWork // of captures with work only
 	tagExit
 	tagSampling // of captures of samples only
+	tagRan // of captures that name tests only
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -61,6 +62,9 @@ func (c *Capture) Write(w io.Writer) error {
 	if c.Sampling != 0 {
 		sections = append(sections, section{tagSampling, c.putSampling})
 	}
+	if len(c.Ran) > 0 {
+		sections = append(sections, section{tagRan, c.putRan})
+	}
 	return writeArtifact(w, artifactMagic, sections)
 }
 
@@ -78,7 +82,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
-		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit, tagSampling: c.takeSampling,
+		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit, tagSampling: c.takeSampling, tagRan: c.takeRan,
 	})
 	if err != nil {
 		return nil, err

@@ -29,3 +29,16 @@ func (c *Capture) takeExit(d *decoder) {
 		c.Sites[at].Reach = Reach(reach)
 	}
 }
+
+func (c *Capture) putRan(e *encoder) {
+	e.uint(uint64(len(c.Ran)))
+	for _, test := range c.Ran {
+		e.string(test)
+	}
+}
+
+func (c *Capture) takeRan(d *decoder) {
+	for range d.count(1) {
+		c.Ran = append(c.Ran, d.string())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,6 +58,7 @@ type collector struct {
 	programs  map[*lane]string
 	frames    map[string]parsedFrame // by the text of their lines: most come many times
 	files     map[string]string      // by their bytes
+	ran       map[string]bool        // tests that ran to their end
 	sites     int
 	lostLists int64
 	lostSites int64
@@ -65,7 +67,7 @@ type collector struct {
 
 func newCollector() *collector {
 	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}, frames: map[string]parsedFrame{},
-		files: map[string]string{}}
+		files: map[string]string{}, ran: map[string]bool{}}
 }
 
 // A parsedFrame is what a line says of a call; ok is false of a line that is none.
@@ -202,6 +204,27 @@ func (l *list) warn(code capture.Code, number, count int64, message string) {
 	w.Count += count
 }
 
+// ended notes a test that ran to its end.
+func (o *collector) ended(test string) {
+	if len(o.ran) < mostKept {
+		o.ran[test] = true
+	}
+}
+
+// printsNothing are the tools that print nothing where nothing was left: a test that ran without a list was clean.
+var printsNothing = map[capture.Kind]bool{KindCRT: true, KindSanitizer: true, KindFastMM: true}
+
+// addRan names the tests that ran, on the first list of each tool by whose silence they were clean.
+func (o *collector) addRan() {
+	done := map[capture.Kind]bool{}
+	for _, l := range o.order {
+		if printsNothing[l.Kind] && !done[l.Kind] {
+			done[l.Kind] = true
+			l.Ran = slices.Sorted(maps.Keys(o.ran))
+		}
+	}
+}
+
 // captures finishes all lists.
 func (o *collector) captures(s *scanner) []*capture.Capture {
 	o.addCRT()
@@ -209,6 +232,7 @@ func (o *collector) captures(s *scanner) []*capture.Capture {
 	if len(o.order) > 0 {
 		o.notes.warn(o.order[0])
 	}
+	o.addRan()
 	if o.lostLists > 0 {
 		o.order[0].warn(capture.Truncated, 0, o.lostLists, fmt.Sprintf(
 			"Split the log: it holds lists of more than %d tests and processes. The further ones are not read.", mostLists))

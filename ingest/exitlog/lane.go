@@ -92,7 +92,7 @@ func (l *lanes) line(raw []byte, number int64) {
 		}
 	}
 	if at.open == nil && stripped.text[0] == '[' { // no list begins so, and most lines with a trigger are of GoogleTest
-		at.tests.line(stripped.text)
+		l.test(at, stripped.text)
 		return
 	}
 	for _, p := range at.parsers {
@@ -111,7 +111,7 @@ func (l *lanes) line(raw []byte, number int64) {
 	if l.ctest.line(stripped.text, l, at) {
 		return
 	}
-	at.tests.line(stripped.text)
+	l.test(at, stripped.text)
 	if at.tests.pending > 0 { // the name comes in a line after
 		l.openUntil = max(l.openUntil, number+int64(at.tests.pending))
 	}
@@ -133,6 +133,14 @@ func (l *lanes) summary(stripped strippedLine, number int64) (mine bool) {
 		l.keep(at, p, open, number)
 	}
 	return mine
+}
+
+// test takes a line that is of no list, and notes the test that it ends.
+func (l *lanes) test(at *lane, text []byte) {
+	if at.tests.line(text); at.tests.ended != "" {
+		l.out.ended(at.tests.ended)
+		at.tests.ended = ""
+	}
 }
 
 // keep notes whether a list goes on.

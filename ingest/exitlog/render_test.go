@@ -26,6 +26,9 @@ func render(captures []*capture.Capture, err error) string {
 				fmt.Fprintf(&b, "    %s!%s +%#x @%#x %s:%d\n", text.Module, text.Function, text.Offset, f.Address, text.File, text.Line)
 			}
 		}
+		if len(c.Ran) > 0 {
+			fmt.Fprintf(&b, "  ran %q\n", c.Ran)
+		}
 		for _, w := range c.Warnings {
 			fmt.Fprintf(&b, "  warning %s %d %s: %s\n", w.Code, w.Count, w.Place, w.Message)
 		}

@@ -22,6 +22,7 @@ type runningTest struct {
 	suites  []string // of Boost.Test
 	result  string   // of VSTest: whose result was printed last
 	pending int      // lines in which a name may come: of Catch2
+	ended   string   // the test that the last line ended; "" for none
 }
 
 // name is the test that runs, "" for none.
@@ -86,7 +87,9 @@ func (t *runningTest) bracketed(text []byte) {
 	switch word := string(bytes.TrimSpace(text[1:end])); word {
 	case "RUN":
 		t.inner = validText(text[end+1:], longestTest)
-	case "OK", "FAILED", "SKIPPED", "doctest":
+	case "OK", "FAILED":
+		t.ended, t.inner = t.inner, ""
+	case "SKIPPED", "doctest":
 		t.inner = ""
 	}
 }
@@ -112,6 +115,9 @@ func (t *runningTest) boost(text []byte, enters bool) {
 			t.suites = t.suites[:n-1]
 		}
 	case "case":
+		if !enters {
+			t.ended = t.inner
+		}
 		if t.inner = ""; enters {
 			t.inner = strings.Join(append(t.suites[:len(t.suites):len(t.suites)], name), "/")
 		}
@@ -169,13 +175,13 @@ func (c *ctestLog) line(text []byte, l *lanes, at *lane) bool {
 	case hasPrefix(text, "100% tests passed"), bytes.Contains(text, []byte("% tests passed")):
 		at.tests = runningTest{}
 	default:
-		return c.result(text, at)
+		return c.result(text, l, at)
 	}
 	return true
 }
 
 // result reads "1/9 Test #5: name ......   Passed    0.02 sec".
-func (c *ctestLog) result(text []byte, at *lane) bool {
+func (c *ctestLog) result(text []byte, l *lanes, at *lane) bool {
 	_, rest, ok := bytes.Cut(text, []byte(" Test "))
 	if !ok {
 		return false
@@ -184,13 +190,17 @@ func (c *ctestLog) result(text []byte, at *lane) bool {
 	if !ok {
 		return false
 	}
-	_, name, ok := cutNumbered(rest)
+	number, name, ok := cutNumbered(rest)
 	if !ok {
 		return false
 	}
 	at.tests = runningTest{}
 	if dots := strings.Index(name, " ..."); dots >= 0 {
-		if !strings.Contains(name[dots:], " Passed") {
+		passed := strings.Contains(name[dots:], " Passed")
+		if l.byName[number+":"] != nil && (passed || strings.Contains(name[dots:], "***Failed")) { // its output was printed
+			l.out.ended(name[:dots])
+		}
+		if !passed {
 			at.tests.outer = name[:dots]
 		}
 	}

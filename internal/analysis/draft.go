@@ -72,6 +72,7 @@ var runSteps = []step{
 	always((*draft).listUnreached),   // findings                             Unreachable
 	always((*draft).forgetUnfound),   // findings, Memory                     Memory without signatures of no finding
 	always((*draft).listEvidence),    // inputs, chosen                       Evidence
+	always((*draft).listExits),       // chosen                               ListsExit, ExitLists
 	always((*draft).warnOfChoice),    // chosen, Warnings                     Warnings, doubted
 	always((*draft).doubtIncomplete), // Warnings, doubted                    findings that are not certain, no Power
 	always((*draft).doubtAmongMany),  // findings                             findings that are not certain

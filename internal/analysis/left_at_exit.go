@@ -21,6 +21,10 @@ type LeftAtExit struct {
 	// Tests are those that ran when the tool printed the list, in order, at most MaxTests; MoreTests counts the others.
 	Tests     []string `json:"tests,omitempty"`
 	MoreTests int      `json:"more_tests,omitempty"`
+	// Tools are the kinds of the evidence that lists them, and Programs those whose lists were printed outside of tests, as
+	// in ExitLists.
+	Tools    []string `json:"tools,omitempty"`
+	Programs []string `json:"programs,omitempty"`
 }
 
 // MaxTests is how many tests a finding names.
@@ -90,7 +94,7 @@ func (f *Finding) judgeLeft(s *series, sites []*judgedSite) {
 		left.Reachable = left.Reachable.Plus(l.Reachable)
 		lists = append(lists, site.lists...)
 	}
-	left.nameTests(s, lists)
+	left.nameLists(s, lists)
 	f.LeftAtExit, f.Verdict, f.Certain = &left, left.class(), left.neverFreed() != (Amount{})
 	f.Clauses = append(f.Clauses, left.clauses()...)
 }
@@ -146,9 +150,18 @@ func (l *LeftAtExit) clauses() []score.Clause {
 }
 
 // takeLeft adds to a finding what a list of another tool says of it: blocks that were never freed are more than growth
-// that ended.
+// that ended. Of several tools that list the same blocks, the amounts are those of the first.
 func (f *Finding) takeLeft(other *Finding) {
-	if other.LeftAtExit == nil || f.LeftAtExit != nil {
+	if other.LeftAtExit == nil {
+		return
+	}
+	if l := f.LeftAtExit; l != nil {
+		l.Tools, l.Programs = union(l.Tools, other.LeftAtExit.Tools), union(l.Programs, other.LeftAtExit.Programs)
+		for _, test := range other.LeftAtExit.Tests {
+			if len(l.Tests) < MaxTests && !slices.Contains(l.Tests, test) {
+				l.Tests = append(l.Tests, test)
+			}
+		}
 		return
 	}
 	f.LeftAtExit = other.LeftAtExit
@@ -215,7 +228,6 @@ func (t *leftTally) sentence(name string) string {
 // decideLeft draws the conclusion of a list of what was left. The tool has decided already: what it lists as lost was
 // never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak.
 func (d *draft) decideLeft(v *EvidenceVerdict, t *tally, lossy *Warning) {
-	d.report.ListsExit = true
 	name := nameOf(d.report)
 	if n := len(programsOfLists(d.parts)); n > 1 {
 		name = quantity.Plural(n, "program")

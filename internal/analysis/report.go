@@ -46,9 +46,10 @@ type Report struct {
 	MemoryHistory *footprint.MemoryHistory `json:"memory_over_time,omitempty"`
 	// Reported are the leaks that Application Verifier reports, by its own method.
 	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
-	// ListsExit says that the evidence lists what was left when the process ended: a leak at exit that it does not list
-	// was freed.
-	ListsExit bool `json:"lists_at_exit,omitempty"`
+	// ListsExit says that the evidence lists what was left when the process ended, and lost nothing of it: a leak at exit
+	// that ExitLists would show and that is not there was freed.
+	ListsExit bool        `json:"lists_at_exit,omitempty"`
+	ExitLists []ExitLists `json:"exit_lists,omitempty"` // by tool
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
 	// Causes are the findings that are lost together, those with the gravest member first.

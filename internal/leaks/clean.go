@@ -16,6 +16,8 @@ type RunSighting struct {
 	// Absent says that the run shows nothing of the leak although its callers ran; then only Watched counts.
 	Absent bool
 	Class  analysis.Class
+	// Tools are those whose lists of leaks at exit show it, be it as blocks that the program still had pointers to.
+	Tools []string
 	// Certain says that it is a leak that may fail a gate.
 	Certain bool
 	// Doubtful says that the site may have begun to leak in the run, by the runs before.
@@ -39,6 +41,7 @@ func (s RunSighting) With(part RunSighting) RunSighting {
 	if !(part.Watched.LogOdds <= s.Watched.LogOdds) && !math.IsNaN(part.Watched.LogOdds) {
 		s.Watched.LogOdds = part.Watched.LogOdds
 	}
+	s.Tools = slices.Concat(s.Tools, part.Tools)
 	s.Certain, s.Doubtful, s.Began = s.Certain || part.Certain, s.Doubtful || part.Doubtful, s.Began || part.Began
 	s.Watched.Stayed = s.Watched.Stayed.Plus(part.Watched.Stayed)
 	return s
@@ -137,7 +140,7 @@ type judgedRun struct {
 // judge says what a run tells of a leak. before are runs directly before it that show as little of the leak, in the
 // same scenario and unit.
 func (s *RunSighting) judge(paces SlowestRates, before []score.RunRetention) judgedRun {
-	if s.Class == analysis.ClassLeak && !s.Absent {
+	if !s.Absent && (s.Class == analysis.ClassLeak || s.Class == analysis.ClassLeftAtExit && s.Certain) {
 		return judgedRun{Judgement: JudgedLeaking}
 	}
 	var j judgedRun
@@ -208,7 +211,7 @@ const fastShare = 0.5
 // isAsFast reports whether about as much stays as the leak leaves, as far as its pace is known in the unit of the run.
 func (s *RunSighting) isAsFast(paces SlowestRates) bool {
 	pace, known := paces[s.key()]
-	return !known || s.Class == analysis.ClassLeak ||
+	return !known || s.Class == analysis.ClassLeak || s.Class == analysis.ClassLeftAtExit ||
 		float64(s.Watched.Stayed.Total()) >= fastShare*pace.BlocksPerUnit*s.Watched.Sum()
 }
 
@@ -224,8 +227,9 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 	// nowhere, and gone where no run shows it although its callers ran.
 	resized := slices.ContainsFunc(runs, func(r RunSighting) bool { return r.Class == analysis.ClassGrowingBlock })
 	order := make([]*RunSighting, 0, len(runs))
+	atExit := OnlyAtExit(runs)
 	for i := range runs {
-		if line.IndexOf(runs[i].Build) >= 0 {
+		if line.IndexOf(runs[i].Build) >= 0 && !(atExit && runs[i].isSilentAtExit()) {
 			order = append(order, &runs[i])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 // An Origin says since when a finding of a run is there, on the line and in the scenario of the run.
 type Origin struct {
 	Found     bool   // it was there in the first build of the scenario, or where the branch left its parent line
+	FirstList bool   // Found by the first list of leaks at exit of its tool in the scenario
 	Fork      string // the build at which the branch left its parent line, where the finding was there; else ""
 	After     string // the last build that was clean; "" where none is known to have been
 	Since     string // the first that was bad since; "" where it came in with the run's own build
@@ -62,6 +63,7 @@ type PastLine struct {
 	FailedHere bool                  // an earlier run of the build itself failed for the leak
 	Owner      string                // of the leak; "" where the owner has no name
 	Name       func(id int64) string // of a build
+	AtExit     bool                  // nothing but lists of leaks at exit shows it
 }
 
 // Origin reads since when the leak is there.
@@ -84,6 +86,7 @@ func (p *PastLine) Origin() Origin {
 		o.Since = name(p.Head)
 		return o
 	}
+	o.FirstList = c.Found && p.AtExit
 	o.Found, o.Since, o.After, o.Regressed = c.Found, name(c.Since), name(c.After), c.RegressedIn >= 0
 	if fork := p.ForkIndex(); c.Since <= fork {
 		o.Found, o.Fork = true, name(fork)
@@ -111,6 +114,9 @@ func (p *PastLine) Origin() Origin {
 func (o *Origin) foundText() string {
 	if o.Fork != "" {
 		return "was already in build " + o.Fork + ", where the branch began"
+	}
+	if o.FirstList {
+		return "was already in the tool's first list of leaks at exit"
 	}
 	return "was already in the first build of the scenario"
 }

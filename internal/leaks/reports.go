@@ -193,7 +193,7 @@ func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
 	for k, i := range o.pooled {
 		if there := o.shown[i].of(f); there != nil {
 			pool.RatingByRun[k] = ratingOf(there)
-		} else if o.results[i].WhyGone(f.Frames, f.Verdict == analysis.ClassLeftAtExit) != nil {
+		} else if o.results[i].WhyGone(f.Frames, compare.ShownBy{Held: f.Verdict != analysis.ClassLeftAtExit, Listed: f.LeftAtExit.Listed()}) != nil {
 			pool.Absent[o.baseline[i].Name] = true
 		}
 	}

@@ -33,10 +33,11 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
 	}
 	known, err := db.All[row](ctx, c.tx, `
-		select s.id, s.frames, `+leftAtExit("s.id")+`, s.state <> 'fixed' or fix.place is null or here.place < fix.place
+		select s.id, s.frames, `+shownBy("s.id")+`, s.state <> 'fixed' or fix.place is null or here.place < fix.place
 			or exists (select from signature_lines l where l.signature_id = s.id and l.state <> 'fixed') as open
 		from signatures s join builds here on here.id = $3 left join builds fix on fix.id = s.fixed_in_id
-		where s.project_id = $1 and s.bad and s.alias_of is null and s.id not in (select signature_id from findings where run_id = $2) and s.id not in (
+		where s.project_id = $1 and s.bad and s.alias_of is null and (
+			case when s.only_at_exit then s.id not in (select signature_id from findings f where f.run_id = $2 and not `+silentAtExit+`) else s.id not in (select signature_id from findings where run_id = $2) end) and s.id not in (
 			select a.root_id from signatures a where a.project_id = $1 and a.alias_of is not null and exists (select from findings f where f.run_id = $2 and f.signature_id = a.id))`, c.project, c.run, c.build)
 	if err != nil {
 		return nil, err
@@ -64,9 +65,9 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	changed = append(changed, found...)
 	// The leak is now bad in an older build than before: other runs had no reason to look for it.
 	earlier, err := db.All[framedLeak](ctx, c.tx, `
-		select distinct root.id, root.frames, `+leftAtExit("root.id")+` from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
+		select root.id, root.frames, `+shownBy("root.id")+` from signatures root where root.id in (select own.root_id from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
-		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place)`, c.project, c.run, c.build)
+		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place))`, c.project, c.run, c.build)
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +81,28 @@ func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 type framedLeak struct {
 	ID     int64
 	Frames []string
-	AtExit bool // a tool listed it as left at exit
+	Held   bool // other evidence than lists of leaks at exit shows it as a leak
+	Listed []analysis.ListedLeak
 }
 
-// leftAtExit is the column AtExit of the leak with an id.
-func leftAtExit(root string) string {
-	return `exists (select from signatures own join findings f on f.signature_id = own.id where own.root_id = ` + root +
-		` and f.class = '` + string(analysis.ClassLeftAtExit) + `') as at_exit`
+// shownBy are the columns Held and Listed of the leak with an id.
+func shownBy(root string) string {
+	of := ` from signatures own join findings f on f.signature_id = own.id where own.root_id = ` + root
+	return `exists (select` + of + ` and f.class` + suspect + ` and f.class <> '` + string(analysis.ClassLeftAtExit) + `') as held,
+		coalesce((select jsonb_agg(distinct f.listed)` + of + ` and f.listed is not null and f.class` + suspect + `), '[]') as listed`
 }
+
+// silentAtExit holds for a finding f that says nothing of a leak at exit: the process held memory of the site, which
+// may be left or freed at its end.
+var silentAtExit = `(f.listed is null and not f.class` + suspect + `)`
 
 // look notes that callers of the leak ran in a run that shows nothing of it, and reports whether they did.
 func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts) bool {
-	caller := seen.WhyGone(f.Frames, f.AtExit)
+	by := compare.ShownBy{Held: f.Held}
+	for i := range f.Listed {
+		by.Listed = by.Listed.Or(&f.Listed[i])
+	}
+	caller := seen.WhyGone(f.Frames, by)
 	if caller == nil {
 		return false
 	}
@@ -104,7 +115,7 @@ func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts)
 // are newer than one that was bad.
 func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
 	list, err := db.All[framedLeak](ctx, tx,
-		`select id, frames, `+leftAtExit("id")+` from signatures where project_id = $1 and bad and alias_of is null`, project)
+		`select id, frames, `+shownBy("s.id")+` from signatures s where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
 	}
@@ -118,7 +129,7 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 		return nil
 	}
 	list, err := db.All[framedLeak](ctx, tx,
-		`select id, frames, `+leftAtExit("id")+` from signatures where id = any($1) and alias_of is null`, roots)
+		`select id, frames, `+shownBy("s.id")+` from signatures s where id = any($1) and alias_of is null`, roots)
 	if err != nil {
 		return err
 	}
@@ -166,11 +177,12 @@ func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framedL
 }
 
 // unshown are the absences a of runs r whose build shows nothing of the leak in the scenario; a finding takes
-// precedence over an absence.
-const unshown = ` from absences a join runs r on r.id = a.run_id
+// precedence over an absence, but for one that says nothing of what a list of leaks at exit does not hold.
+var unshown = ` from absences a join runs r on r.id = a.run_id
 	where a.signature_id = any($1) and not exists (
 		select from signatures own join findings f on f.signature_id = own.id join runs other on other.id = f.run_id
-		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id)`
+		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id
+			and not (a.frame = '' and ` + silentAtExit + `))`
 
 // readAbsences tells which runs do not show leaks although their callers ran; of one scenario alone where it is not 0.
 func readAbsences(ctx context.Context, q db.Querier, roots []int64, scenario int64,

@@ -78,7 +78,7 @@ func addSite(f *analysis.Finding, s *analysis.Site) {
 var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sites",
 	"outstanding_count", "outstanding_bytes",
 	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal", "evidence", "stayed",
-	"immaterial", "leak_probability", "leak_bytes", "leak_score", "most_held"}
+	"immaterial", "leak_probability", "leak_bytes", "leak_score", "most_held", "listed"}
 
 // replaceFindings puts a run's findings in the place of those stored before. Whoever calls it holds the lock of the
 // project's signatures.
@@ -103,7 +103,7 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFi
 			f := named.findings[i]
 			row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count,
 				f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil, nil,
-				f.Immaterial, nil, nil, nil, f.MostHeld}
+				f.Immaterial, nil, nil, nil, f.MostHeld, nil}
 			if !f.Stayed.IsZero() {
 				row[16] = f.Stayed[:]
 			}
@@ -128,6 +128,9 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFi
 				return nil, err
 			}
 			if row[13], err = jsonOrNull(f.ByKind, told && len(f.ByKind) > 0); err != nil {
+				return nil, err
+			}
+			if row[22], err = jsonOrNull(f.LeftAtExit.Listed(), f.LeftAtExit != nil); err != nil {
 				return nil, err
 			}
 			row[15], err = jsonOrNull(f.Evidence, leaks.CountsInPools(f.Verdict, f.Evidence))

@@ -165,13 +165,14 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.GateCase) (map[string
 				and (b.place, r.name collate "C") <= (here.place, here.name collate "C")
 			order by b.place desc, r.name collate "C" desc limit $3),
 		numbered as (select id, status, row_number() over (order by place, name collate "C")::int as at from last),
-		leak as (select s.id, s.text from signatures s, here where s.project_id = here.project_id and s.text = any($2))
+		leak as (select s.id, s.text, s.only_at_exit from signatures s, here where s.project_id = here.project_id and s.text = any($2))
 		select leak.text, f.class, n.status, n.at, f.certain, false as absent
 			from leak join signatures own on own.root_id = leak.id join findings f on f.signature_id = own.id join numbered n on n.id = f.run_id
+			where not (leak.only_at_exit and `+silentAtExit+`)
 		union all
 		select leak.text, '' as class, n.status, n.at, false as certain, true as absent
 			from leak join absences a on a.signature_id = leak.id join numbered n on n.id = a.run_id
-			where not exists (select from signatures own join findings f on f.signature_id = own.id where own.root_id = leak.id and f.run_id = a.run_id)
+			where not exists (select from signatures own join findings f on f.signature_id = own.id where own.root_id = leak.id and f.run_id = a.run_id and not (a.frame = '' and `+silentAtExit+`))
 		order by 1, 4`, run.ID, signatures, pastRuns*c.Policy.Noise.Runs)
 	if err != nil {
 		return nil, db.Wrap("past of a run", err)

@@ -96,8 +96,8 @@ func outcomesOf(ctx context.Context, q db.Querier, ids signatureIDs) ([]leaks.Ou
 		places[place{r.BuildID, r.ScenarioID}] = i
 	}
 	seen, err := db.All[runFindingRow](ctx, q, `
-		select `+seenColumns+`, f.rate from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
-		where own.root_id = $1 order by f.run_id, f.signature_id`, ids.Root)
+		select `+seenColumns+`, f.rate from signatures own join signatures root on root.id = own.root_id join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
+		where own.root_id = $1 and not (root.only_at_exit and `+silentAtExit+`) order by f.run_id, f.signature_id`, ids.Root)
 	for i := range seen {
 		if k, ok := places[place{seen[i].BuildID, seen[i].ScenarioID}]; ok {
 			outcomes[k].Take(seen[i].seen())

@@ -281,9 +281,9 @@ func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project 
 	// A cell has no room for rates, and to decode those of all runs takes longer than to find the cells.
 	seen, err := db.All[row](ctx, q, `
 		select `+seenColumns+`, null::jsonb as rate, b.name as build, sc.name as scenario
-		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
+		from signatures own join signatures root on root.id = own.root_id join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 			join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
-		where own.root_id = any($1) and b.name = any($2) and ($3 = '' or sc.name = $3) order by f.run_id, f.signature_id`, roots, names, query.Scenario)
+		where own.root_id = any($1) and not (root.only_at_exit and `+silentAtExit+`) and b.name = any($2) and ($3 = '' or sc.name = $3) order by f.run_id, f.signature_id`, roots, names, query.Scenario)
 	for i := range seen {
 		cell := &rows[seen[i].RootID].Strip[places[seen[i].Build]]
 		if cell.Take(seen[i].seen()) {

@@ -49,11 +49,12 @@ type histories struct {
 	q     db.Querier
 	order *leaks.BuildOrder
 	lines *leaks.BuildLines
-	first map[int64][]int64 // by scenario: builds with a result that suffices
+	first map[int64][]int64            // by scenario: builds with a result that suffices
+	lists map[int64]map[string][]int64 // by scenario and tool: builds with a list of leaks at exit
 }
 
 func readHistories(ctx context.Context, q db.Querier, project int64) (*histories, error) {
-	h := &histories{q: q, first: map[int64][]int64{}}
+	h := &histories{q: q, first: map[int64][]int64{}, lists: map[int64]map[string][]int64{}}
 	var err error
 	if h.order, err = readCalendar(ctx, q, project); err != nil {
 		return nil, err
@@ -68,6 +69,22 @@ func readHistories(ctx context.Context, q db.Querier, project int64) (*histories
 	for _, r := range rows {
 		h.first[r.ScenarioID] = append(h.first[r.ScenarioID], r.BuildID)
 	}
+	if err != nil {
+		return nil, err
+	}
+	type listRow struct {
+		BuildID, ScenarioID int64
+		Tool                string
+	}
+	lists, err := db.All[listRow](ctx, q, `
+		select distinct r.build_id, r.scenario_id, t.tool from runs r join builds b on b.id = r.build_id, unnest(r.exit_tools) as t (tool)
+		where b.project_id = $1 and r.analysed_at is not null`, project)
+	for _, r := range lists {
+		if h.lists[r.ScenarioID] == nil {
+			h.lists[r.ScenarioID] = map[string][]int64{}
+		}
+		h.lists[r.ScenarioID][r.Tool] = append(h.lists[r.ScenarioID][r.Tool], r.BuildID)
+	}
 	return h, err
 }
 
@@ -75,20 +92,38 @@ func readHistories(ctx context.Context, q db.Querier, project int64) (*histories
 func (h *histories) firstOn(line *leaks.BuildLine) map[int64]int {
 	first := map[int64]int{}
 	for scenario, builds := range h.first {
-		for _, build := range builds {
-			at := line.IndexOf(build)
-			if known, ok := first[scenario]; at >= 0 && (!ok || at < known) {
-				first[scenario] = at
-			}
+		takeFirst(first, line, scenario, builds)
+	}
+	return first
+}
+
+// firstListOn is the first build of a line with a list of one of some tools, by scenario.
+func (h *histories) firstListOn(line *leaks.BuildLine, tools []string) map[int64]int {
+	first := map[int64]int{}
+	for scenario, lists := range h.lists {
+		for _, tool := range tools {
+			takeFirst(first, line, scenario, lists[tool])
 		}
 	}
 	return first
 }
 
+// takeFirst notes the first of some builds on a line.
+func takeFirst(first map[int64]int, line *leaks.BuildLine, scenario int64, builds []int64) {
+	for _, build := range builds {
+		at := line.IndexOf(build)
+		if known, ok := first[scenario]; at >= 0 && (!ok || at < known) {
+			first[scenario] = at
+		}
+	}
+}
+
 // marksOn is what the state of a signature follows from beside its runs, on a line.
 func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.MarkedBuilds {
 	m := s.word.MarksOn(line, h.order)
-	m.First = h.firstOn(line)
+	if m.First = h.firstOn(line); leaks.OnlyAtExit(s.runs) {
+		m.First = h.firstListOn(line, leaks.ToolsOf(s.runs))
+	}
 	for _, f := range s.failed {
 		if at := line.IndexOf(f.build); at >= 0 {
 			m.FailedIn = append(m.FailedIn, at)
@@ -220,6 +255,7 @@ func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scena
 type sightingRow struct {
 	RootID, RunID, BuildID, ScenarioID int64
 	Class                              string
+	Tools                              []string
 	Certain, Doubtful, Began           bool
 	Suffices                           bool // the run's evidence lost nothing and is enough for growth to be judged
 	Odds                               *float64
@@ -231,7 +267,7 @@ type sightingRow struct {
 
 func (r *sightingRow) sighting() leaks.RunSighting {
 	s := leaks.RunSighting{
-		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Certain: r.Certain,
+		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Tools: r.Tools, Certain: r.Certain,
 		Doubtful: r.Doubtful, Began: r.Began, Suffices: r.Suffices, Rate: r.Rate,
 		Watched: score.RunRetention{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
 			PartLengths: partLengthsOf(r.StretchUnit, r.Stretches)},
@@ -247,7 +283,7 @@ func (r *sightingRow) sighting() leaks.RunSighting {
 func readSightings(ctx context.Context, q db.Querier, roots []int64, scenario int64,
 	tell func(root int64, s *leaks.RunSighting)) error {
 	rows, err := q.Query(ctx, `
-		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
+		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.listed->'tools' as tools, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
 			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful,
 			coalesce((f.pooled->'onset'->>'certain')::boolean, false) as began,
 			case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit
@@ -285,13 +321,17 @@ func saveHistories(ctx context.Context, tx pgx.Tx, subjects []subject) error {
 	batch := &pgx.Batch{}
 	for i := range subjects {
 		s, c, order := &subjects[i], &subjects[i].LeakHistory, subjects[i].line
+		atExit, worst := leaks.OnlyAtExit(s.runs), c.Worst.Class()
+		if atExit {
+			worst = analysis.ClassLeftAtExit
+		}
 		batch.Queue(`
 			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7,
 				last_bad_id = $8, last_seen_id = $9,
-				fixed_in_id = $10, fixed_by_runs = $11, regressed_id = $12, scenarios = $13 where id = $1`,
-			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(c.Worst.Class()), order.IDAt(c.FirstBad),
+				fixed_in_id = $10, fixed_by_runs = $11, regressed_id = $12, scenarios = $13, only_at_exit = $14 where id = $1`,
+			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(worst), order.IDAt(c.FirstBad),
 			order.IDAt(c.LastClean), order.IDAt(c.LastBad), order.IDAt(c.LastSeen),
-			order.IDAt(c.FixedIn), c.FixedByRuns, order.IDAt(c.RegressedIn), s.scenarios)
+			order.IDAt(c.FixedIn), c.FixedByRuns, order.IDAt(c.RegressedIn), s.scenarios, atExit)
 		if c.LastSeen < 0 { // no result has it any more
 			batch.Queue(`
 				update signatures set class = $2, score = null, certain = false, outstanding_count = 0, outstanding_bytes = 0,

@@ -28,8 +28,8 @@ func Compare(base, head *BuildResult) *Comparison {
 		}
 		row := Row{Base: before[h], Head: h}
 		switch {
-		case row.Base == nil:
-			unknown := symbolsMissing(base, h, head, after)
+		case row.Base == nil || !row.Base.Class.IsSuspect() && !base.listsTools(h):
+			unknown := cmp.Or(symbolsMissing(base, h, head, after), base.listMissing(h))
 			row.Change, row.Why, row.Unknown = ChangeNew, cmp.Or(unknown, absentIn(base)), unknown != ""
 		case !row.Base.Class.IsSuspect():
 			row.Change, row.Why = ChangeNew, classWord(row.Base.Class)+" in "+base.Name()
@@ -68,7 +68,7 @@ func (c *Comparison) addEnded(base, head *BuildResult, before, after map[*Findin
 		if h == nil {
 			row.Change, row.Why = absent(b, head, symbolsMissing(head, b, base, before))
 		} else {
-			row.Change, row.Why = ended(h, head)
+			row.Change, row.Why = ended(b, h, head)
 		}
 		if row.Change == ChangeFixed && (b.Open || h != nil && h.Open || !head.isAfter(base.Rank)) {
 			row.Change = ChangeClean
@@ -271,8 +271,15 @@ func (c *Comparison) doubt() {
 	}
 }
 
-// ended classifies a leak of the base that the head shows without a leak or growth.
-func ended(head *Finding, side *BuildResult) (Change, string) {
+// ended classifies a leak of the base that the head shows without a leak or growth. Memory that is held while a program
+// runs may be left at its end.
+func ended(base, head *Finding, side *BuildResult) (Change, string) {
+	if base.Class == analysis.ClassLeftAtExit && head.Listed == nil {
+		if gone := side.ShowsGone(base.Frames, shownBy(base)); gone != nil {
+			return Fixed, gone.textFor(side.Name())
+		}
+		return NotExercised, "no list of leaks at exit of " + side.Name() + " would show it"
+	}
 	if head.Class == analysis.ClassUnknown {
 		return ChangeNotExercised, "growth undecided in " + side.Name()
 	}
@@ -282,7 +289,7 @@ func ended(head *Finding, side *BuildResult) (Change, string) {
 // absent classifies a leak of the base that the head does not show. unknown says why the head may have the leak under
 // another signature, "" where it cannot.
 func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
-	caller := side.WhyGone(base.Frames, base.Class == analysis.ClassLeftAtExit)
+	caller := side.WhyGone(base.Frames, shownBy(base))
 	switch {
 	case caller != nil && !side.isAfter(base.FirstRank):
 		return ChangeNotExercised, fmt.Sprintf("%s; only builds after %s, which leaked first, can show a fix", absentIn(side), base.FirstBad)
@@ -296,9 +303,9 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 
 // WhyGone returns what shows in a run of the build that a leak is gone, as FrameCounts.WhyGone does; nil for
 // nothing. The leak is fixed only if the build does not show it.
-func (s *BuildResult) WhyGone(frames []string, atExit bool) *RanFrame {
+func (s *BuildResult) WhyGone(frames []string, by ShownBy) *RanFrame {
 	for _, seen := range s.Seen {
-		if caller := seen.WhyGone(frames, atExit); caller != nil {
+		if caller := seen.WhyGone(frames, by); caller != nil {
 			return caller
 		}
 	}

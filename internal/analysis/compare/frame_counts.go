@@ -26,14 +26,15 @@ type FrameCounts struct {
 // snapshots prove nothing.
 func CountFrames(r *analysis.Report) FrameCounts {
 	s := FrameCounts{stacks: map[uint64]uint32{}}
+	s.countLists(r.ExitLists)
 	if !r.Suffices() {
 		return s
 	}
-	if r.ListsExit {
-		s.stacks[hash(exitList)]++
-	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
+		if !f.IsHeld() { // what is not in a list may have been held, and freed before the program ended
+			continue
+		}
 		s.total += uint32(f.Sites)
 		if isProvisional(f.Frames) { // its stacks may be those of any leak
 			continue
@@ -47,15 +48,12 @@ func CountFrames(r *analysis.Report) FrameCounts {
 	return s
 }
 
-// exitList stands, among the frames of a run, for a whole list of what was left at exit. No frame has such a name.
-const exitList = "<list of leaks at exit>"
-
 // Stacks is how many stacks hold a frame.
 func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
 
 // A RanFrame is a frame of a leak that ran in a build without that leak.
 type RanFrame struct {
-	Frame  string // "" where no frame ran, and a list of what was left at exit does not hold the leak
+	Frame  string // "" where a list of leaks at exit that would hold the leak does not
 	Blamed bool   // the blamed function, else its caller
 	Stacks int    // other stacks with the frame
 }
@@ -92,18 +90,6 @@ func (s FrameCounts) FindRan(frames []string) *RanFrame {
 			continue
 		}
 		return &RanFrame{Frame: frame, Blamed: i == 0, Stacks: n}
-	}
-	return nil
-}
-
-// WhyGone returns what shows that a leak which the run does not show is gone: a caller that ran or, of a leak that a
-// tool listed as left at exit, such a list. It is nil for nothing.
-func (s FrameCounts) WhyGone(frames []string, atExit bool) *RanFrame {
-	if caller := s.FindRan(frames); caller != nil {
-		return caller
-	}
-	if atExit && !isProvisional(frames) && s.Stacks(exitList) > 0 {
-		return &RanFrame{}
 	}
 	return nil
 }

@@ -1,0 +1,109 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+)
+
+// ExitLists are the whole lists of leaks at exit that one tool printed: a leak that the tool listed before, in one of
+// these tests or of one of these programs, is gone where they do not hold it.
+type ExitLists struct {
+	Tool string `json:"tool"` // kind of the evidence
+	// Tests are those whose lists were printed, and those that ran without one under a tool that prints none of a clean
+	// test; ascending.
+	Tests []string `json:"tests,omitempty"`
+	// Programs are those whose lists were printed outside of tests, in lower case and ascending; "" is one without a name.
+	Programs []string `json:"programs,omitempty"`
+}
+
+// A ListedLeak says in which lists a leak was.
+type ListedLeak struct {
+	Tools    []string `json:"tools,omitempty"` // ascending
+	Tests    []string `json:"tests,omitempty"`
+	Programs []string `json:"programs,omitempty"` // as those of ExitLists
+}
+
+// Or is where a leak was listed in either of two runs, or by either of two tools; nil is nowhere.
+func (l *ListedLeak) Or(other *ListedLeak) *ListedLeak {
+	switch {
+	case l == nil:
+		return other
+	case other == nil:
+		return l
+	}
+	return &ListedLeak{union(l.Tools, other.Tools), union(l.Tests, other.Tests), union(l.Programs, other.Programs)}
+}
+
+// union are the names of two lists, ascending.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// program is the name of a part's program as lists go by it.
+func (p *part) program() string { return strings.ToLower(p.Process.Name) }
+
+// exitLists are the lists of all parts, by tool; nil where there is none, or where one lost something: what is not in
+// it may have been lost.
+func exitLists(parts []part) (lists []ExitLists) {
+	at := map[string]int{}
+	for i := range parts {
+		p := &parts[i]
+		if !p.isList() {
+			continue
+		}
+		if p.Snapshots[0].LowerBound || firstLossy(readerWarnings(parts[i:i+1])) != nil {
+			return nil
+		}
+		tool := string(p.Kind)
+		k, ok := at[tool]
+		if !ok {
+			k = len(lists)
+			at[tool], lists = k, append(lists, ExitLists{Tool: tool})
+		}
+		l := &lists[k]
+		if l.Tests = append(l.Tests, p.Ran...); p.Test != "" {
+			l.Tests = append(l.Tests, p.Test)
+		} else {
+			l.Programs = append(l.Programs, p.program())
+		}
+	}
+	for i := range lists {
+		lists[i].Tests, lists[i].Programs = union(lists[i].Tests, nil), union(lists[i].Programs, nil)
+	}
+	return lists
+}
+
+// listExits notes the lists of leaks at exit of all evidence of the run.
+func (d *draft) listExits() {
+	d.report.ExitLists = exitLists(d.chosen.all())
+	d.report.ListsExit = d.report.ExitLists != nil
+}
+
+// nameLists notes in which lists the blocks are.
+func (l *LeftAtExit) nameLists(s *series, lists []int32) {
+	l.nameTests(s, lists)
+	for _, i := range lists {
+		p := &s.parts[i]
+		l.Tools = append(l.Tools, string(p.Kind))
+		if p.Test == "" {
+			l.Programs = append(l.Programs, p.program())
+		}
+	}
+	l.Tools, l.Programs = union(l.Tools, nil), union(l.Programs, nil)
+}
+
+// Listed says in which lists the blocks are.
+func (l *LeftAtExit) Listed() *ListedLeak {
+	if l == nil {
+		return nil
+	}
+	return &ListedLeak{l.Tools, l.Tests, l.Programs}
+}
+
+// IsHeld reports whether other evidence than lists of leaks at exit shows the finding.
+func (f *Finding) IsHeld() bool {
+	return f.LeftAtExit == nil ||
+		slices.ContainsFunc(f.ByKind, func(k KindResult) bool { return !slices.Contains(f.LeftAtExit.Tools, k.Kind) })
+}
