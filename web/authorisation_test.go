@@ -160,7 +160,7 @@ var wanted = map[string]string{
 	"read": `
 		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/views/:view, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
 		GET /api/v1/compare, GET /api/v1/compare/tree, GET /api/v1/projects/:project, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/kit, GET /projects/:project/kit.zip, GET /projects/:project/compare, GET /projects/:project/rules,
-		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
+		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview, GET /api/v1/projects/:project/suppressions,
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,
 	"upload": `
 		PUT /api/v1/evidence, POST /api/v1/evidence, HEAD /api/v1/evidence/:id, PATCH /api/v1/evidence/:id, DELETE /api/v1/evidence/:id, POST /api/v1/evidence/:id,

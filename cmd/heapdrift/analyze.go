@@ -31,19 +31,20 @@ func (l *list) Set(v string) error { *l = append(*l, v); return nil }
 
 // analyzeFlags are the flags of the analyze command.
 type analyzeFlags struct {
-	symbols  list
-	baseline list
-	format   string
-	process  string
-	window   string
-	base     string
-	rules    string
-	work     string
-	unit     string
-	matters  string
-	settle   time.Duration
-	top      int
-	output   string
+	symbols      list
+	baseline     list
+	suppressions list
+	format       string
+	process      string
+	window       string
+	base         string
+	rules        string
+	work         string
+	unit         string
+	matters      string
+	settle       time.Duration
+	top          int
+	output       string
 }
 
 func (f *analyzeFlags) set() *flag.FlagSet {
@@ -59,6 +60,8 @@ func (f *analyzeFlags) set() *flag.FlagSet {
 		"trace window `A,B` in seconds from the trace's start (default: the whole trace)")
 	set.StringVar(&f.base, "base", "auto", "number base of UMDH differences: dec, hex or auto")
 	set.StringVar(&f.rules, "rules", "", "`file` with the project's rules, as on the rules page")
+	set.Var(&f.suppressions, "suppressions",
+		"`file` of suppressions of LSan, Valgrind or Dr. Memory: their leaks count as known; repeatable")
 	set.StringVar(&f.work, "work", "",
 		"work done by the process at each snapshot: `N,N,…` in the order of the files")
 	set.StringVar(&f.unit, "work-unit", "", "unit of --work, for example document")
@@ -97,7 +100,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		}
 		window = &w
 	}
-	opt, err := f.options()
+	opt, err := f.options(s.err)
 	if err != nil {
 		return exitUsage, err
 	}
@@ -177,8 +180,8 @@ func (f *analyzeFlags) check(files []string) (format export.Format, err error) {
 	return format, nil
 }
 
-// options are what the flags say of the analysis.
-func (f *analyzeFlags) options() (analysis.Options, error) {
+// options are what the flags say of the analysis. What a file of suppressions has and rules cannot say goes to w.
+func (f *analyzeFlags) options(w io.Writer) (analysis.Options, error) {
 	opt := analysis.Options{Process: f.process, WorkUnit: f.unit, Settle: f.settle}
 	if f.settle < 0 {
 		return opt, &usageError{"--settle: must not be negative"}
@@ -190,15 +193,34 @@ func (f *analyzeFlags) options() (analysis.Options, error) {
 		}
 		opt.Matters = &analysis.RequestedThreshold{Threshold: matters, Source: analysis.ThresholdOfCall, By: "--matters"}
 	}
-	if f.rules == "" {
+	var text []byte
+	if f.rules != "" {
+		var err error
+		if text, err = os.ReadFile(f.rules); err != nil {
+			return opt, &usageError{"--rules: " + err.Error()}
+		}
+		if opt.Rules, err = blame.ParseRules(string(text)); err != nil {
+			return opt, &usageError{fmt.Sprintf("--rules: %s: %v", f.rules, err)}
+		}
+	}
+	if len(f.suppressions) == 0 {
 		return opt, nil
 	}
-	text, err := os.ReadFile(f.rules)
-	if err != nil {
-		return opt, &usageError{"--rules: " + err.Error()}
+	var lines []string
+	for _, file := range f.suppressions {
+		text, err := readSuppressions(file)
+		if err != nil {
+			return opt, &usageError{"--suppressions: " + err.Error()}
+		}
+		made := blame.ImportSuppressions(text)
+		lines = append(lines, made.Rules...)
+		for _, line := range made.Rejected {
+			printRejected(w, file, line.Line, line.Text+": "+line.Reason)
+		}
 	}
-	if opt.Rules, err = blame.ParseRules(string(text)); err != nil {
-		return opt, &usageError{fmt.Sprintf("--rules: %s: %v", f.rules, err)}
+	var err error
+	if opt.Rules, err = blame.ParseRules(leaks.AppendRules(string(text), lines)); err != nil {
+		return opt, &usageError{"--suppressions: " + err.Error()}
 	}
 	return opt, nil
 }

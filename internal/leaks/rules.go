@@ -27,15 +27,15 @@ func AppendRules(text string, lines []string) string {
 	return text
 }
 
-// ImportRules translates the file of another tool, "triage" or "lsan". Its error is a *FieldError.
+// ImportRules translates the file of another tool: "triage", or "suppressions" of any tool. Its error is a *FieldError.
 func ImportRules(kind, text string) (blame.RuleImport, error) {
 	switch kind {
 	case "triage":
 		return blame.ImportTriage(text), nil
-	case "lsan":
-		return blame.ImportLSan(text), nil
+	case "suppressions", "lsan": // "lsan" is how requests of older clients name the form
+		return blame.ImportSuppressions(text), nil
 	}
-	return blame.RuleImport{}, wrongField("kind", "%q is neither triage nor lsan", kind)
+	return blame.RuleImport{}, wrongField("kind", "%q is neither triage nor suppressions", kind)
 }
 
 // A RuleStack is a stack that leaks or grows, on which rules can be tried.

@@ -140,6 +140,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.GET("/api/v1/projects/:project/rules", a.rulesGet)
 	e.PUT("/api/v1/projects/:project/rules", a.rulesPut)
 	e.POST("/api/v1/projects/:project/rules/import", a.rulesImport)
+	e.GET("/api/v1/projects/:project/suppressions", a.suppressions)
 	e.POST("/api/v1/projects/:project/rules/preview", a.rulesPreview)
 	e.GET("/api/v1/projects/:project/policy", a.policyGet)
 	e.PUT("/api/v1/projects/:project/policy", a.policyPut)

@@ -162,6 +162,7 @@ var table = map[string]need{
 	"PUT /api/v1/projects/:project/rules":                           in(projectOfPath, accounts.Change),
 	"POST /api/v1/projects/:project/rules/import":                   in(projectOfPath, accounts.Change),
 	"POST /api/v1/projects/:project/rules/preview":                  in(projectOfPath, accounts.Read),
+	"GET /api/v1/projects/:project/suppressions":                    in(projectOfPath, accounts.Read),
 	"GET /api/v1/projects/:project/policy":                          in(projectOfPath, accounts.Read),
 	"PUT /api/v1/projects/:project/policy":                          in(projectOfPath, accounts.Manage),
 	"POST /api/v1/projects/:project/policy/preview":                 in(projectOfPath, accounts.Read),

@@ -19,20 +19,20 @@ func (r *Rules) attributesOf(s *subject) []*rule {
 
 // Attributes says whose a stack is, why it is known, and in which group it belongs. Each is asked for apart: of the
 // frame to blame first, then of the next frames toward the root until a rule answers; at one frame the first rule of
-// the file decides. Rules about any frame: of the stack count as if the frame to blame fulfilled them.
+// the file decides. Rules with frame: or stack: count as if the frame to blame fulfilled them.
 func (p MarkedStack) Attributes(stack []*Class) Attributes {
 	var a Attributes
 	if p.Blame < 0 || p.Blame >= len(stack) {
 		return a
 	}
-	anywhere := anyFrame(stack)
+	anywhere := merged(anyFrame(stack), p.stackRules(stack))
 	for i := p.Blame; i < len(stack); i++ {
 		rules := stack[i].attributes
 		if i == p.Blame {
 			rules = merged(rules, anywhere)
 		}
 		for _, r := range rules {
-			if r.frame.pattern == "" || i == p.Blame {
+			if !r.isAnywhere() || i == p.Blame {
 				a.take(r)
 			}
 		}
@@ -70,8 +70,11 @@ func anyFrame(stack []*Class) []*rule {
 
 // merged joins two lists in the order of the file, each rule once.
 func merged(a, b []*rule) []*rule {
-	if len(b) == 0 {
+	switch {
+	case len(b) == 0:
 		return a
+	case len(a) == 0:
+		return b
 	}
 	list := make([]*rule, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {

@@ -11,12 +11,16 @@
 //
 //	[module:GLOB] [function:GLOB] [path:GLOB] [origin:ORIGIN] -> ACTION [ACTION…]   # all conditions hold
 //	[frame:GLOB] -> owner=NAME | known="why" | group="name"
+//	stack:"FRAME < FRAME < …" -> owner=NAME | known="why" | group="name"
 //
 //	module    the image's name, with or without extension; letters of either case are equal
 //	function  the name as the evidence spells it, or as signatures do: operator new, std::vector<T>::push_back
 //	path      the image's path or the source file's, with slashes of either kind; letters of either case are equal
 //	origin    system, third-party or app: what the core says of the frame
 //	frame     any frame of the stack, by function, module, path or source file, as the suppressions of LeakSanitizer do
+//	stack     the stack from its inner end, as the suppressions of Valgrind and Dr. Memory do, and alone in its rule.
+//	          FRAME is FUNCTION, MODULE!FUNCTION, "..." for any number of frames, or "MODULE!..." for one or more of
+//	          a module. The allocator's frames may be left out, and frames further out match
 //
 // GLOB covers the whole text with * for any characters and ? for any one; what has spaces or # stands in quotes, in
 // which \" is a quote. Actions that give a layer, at most one in a rule:
@@ -30,7 +34,7 @@
 //
 // The others say of a whole stack whose it is (owner=), why it is no news (known=) and where it belongs (group=). They
 // are looked for at the frame to blame first, then at the next ones toward the root, as triage.ini of WinDbg is; frame:
-// rules count as if the frame to blame fulfilled them.
+// and stack: rules count as if the frame to blame fulfilled them.
 //
 // # Sources
 //
@@ -89,11 +93,13 @@ type Decision struct {
 	// Unnamed says that the name holds an offset that the next build will change.
 	Unnamed bool
 
-	name       string  // normalised; of unnamed frames what stands before the offset
-	behind     string  // of unnamed frames what stands behind it
-	hash       uint64  // of both, so that most names are told apart at once
-	scope      string  // of a lambda: the name of the function it is written in
-	attributes []*rule // of the project that the frame fulfils, in the order of the file
+	name       string          // normalised; of unnamed frames what stands before the offset
+	behind     string          // of unnamed frames what stands behind it
+	hash       uint64          // of both, so that most names are told apart at once
+	scope      string          // of a lambda: the name of the function it is written in
+	attributes []*rule         // of the project that the frame fulfils, in the order of the file
+	frames     []*framePattern // of stack: patterns, that the frame fulfils
+	stackRules []*rule         // that may match stacks with the frame
 }
 
 // A Mark is a layer and the id of the rule that gave it, as in "alloc/crt" or "project/3".

@@ -65,6 +65,7 @@ func (r *Rules) decide(f *Frame) *Decision {
 	from := origin(f, &name)
 	s := subject{frame: f, module: &name, function: function, origin: from.Layer}
 	c := &Decision{attributes: r.attributesOf(&s)}
+	c.frames, c.stackRules = r.framesOf(&s)
 	c.name, c.behind, c.Unnamed = frameName(f, function)
 	c.hash = maphash.String(nameSeed, c.name) ^ uint64(len(c.behind))
 	if !c.Unnamed {

@@ -53,7 +53,7 @@ ntdll!Rtl*=Maybe_Ignore
 
 func TestImportLSan(t *testing.T) {
 	t.Parallel()
-	got := blame.ImportLSan(`# known
+	got := blame.ImportSuppressions(`# known
 leak:Cache::Put
 leak:^uxtheme
 leak:main$
@@ -84,8 +84,10 @@ func FuzzImport(f *testing.F) {
 	f.Add("app!Cache::*=me\nx=y z")
 	f.Add("leak:a b\nleak:^c\\ $\nleak:\"")
 	f.Add("a!b\\\"=\" -> ")
+	f.Add("{\n a \"b\n Memcheck:Leak\n fun:operator new\n fun:a < b\n obj:/lib/x.so\n}")
+	f.Add("LEAK\nname=x\n...\na <!f <\n< b!g\nm!...\na.dll!?")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, imported := range []blame.RuleImport{blame.ImportTriage(text), blame.ImportLSan(text)} {
+		for _, imported := range []blame.RuleImport{blame.ImportTriage(text), blame.ImportSuppressions(text)} {
 			for _, rule := range imported.Rules {
 				if _, err := blame.ParseRules(rule); err != nil {
 					t.Errorf("%q: %v", rule, err)
@@ -93,4 +95,52 @@ func FuzzImport(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Suppressions of stacks mark the leaks that their tools would pass over, in evidence with and without the frames of
+// the tools' allocators.
+func TestImportSuppressionsOfStacks(t *testing.T) {
+	t.Parallel()
+	got := blame.ImportSuppressions(`{
+   cache
+   Memcheck:Leak
+   match-leak-kinds: definite
+   fun:_Znwm
+   fun:_ZN5Cache3PutEi
+   ...
+   fun:main
+}
+LEAK
+name=parser
+replace_malloc.dll!replace_malloc
+own.dll!Parse*
+LEAK
+other.dll!...
+app.exe!Load
+`)
+	want := []string{
+		`stack:"Cache::Put < ... < main" -> known="suppressed for Valgrind: cache"`,
+		`stack:own!Parse* -> known="suppressed for Dr. Memory: parser"`,
+		`stack:"other!... < app!Load" -> known="suppressed for Dr. Memory"`,
+	}
+	if strings.Join(got.Rules, "\n") != strings.Join(want, "\n") || len(got.Rejected) != 0 {
+		t.Errorf("%s\n%+v", strings.Join(got.Rules, "\n"), got.Rejected)
+	}
+	p := newProgram(parse(t, strings.Join(got.Rules, "\n")))
+	for stack, known := range map[string]string{
+		"app!operator new < app!Cache::Put < app!Fill < app!main":                 "suppressed for Valgrind: cache",
+		"ntdll!RtlAllocateHeap < ucrtbase!malloc < app!Cache::Put < app!main":     "suppressed for Valgrind: cache",
+		"ucrtbase!malloc < app!Cache::Put < app!Fill":                             "",
+		"ucrtbase!malloc < app!Cache::PutAll < app!main":                          "",
+		"ucrtbase!malloc < own!ParseLine < app!x":                                 "suppressed for Dr. Memory: parser",
+		"ucrtbase!malloc < app!f < own!ParseLine":                                 "",
+		"ntdll!RtlAllocateHeap < ucrtbase!malloc < other!a < other!b < app!Load":  "suppressed for Dr. Memory",
+		"ntdll!RtlAllocateHeap < ucrtbase!malloc < other+0x10 < app!Load < app!x": "suppressed for Dr. Memory",
+		"ntdll!RtlAllocateHeap < ucrtbase!malloc < app!Load":                      "",
+	} {
+		classes := p.stack(stack)
+		if a := blame.MarkStack(classes).Attributes(classes); a.Known != known {
+			t.Errorf("%s: %q, want %q", stack, a.Known, known)
+		}
+	}
 }

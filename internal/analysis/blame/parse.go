@@ -29,6 +29,7 @@ const (
 	CodeUnknownOrigin    = "unknown-origin"
 	CodeFrameLayer       = "frame-layer"
 	CodeTooManyRules     = "too-many-rules"
+	CodeBadStack         = "bad-stack"
 )
 
 func (e *RuleError) Error() string { return fmt.Sprintf("rules: line %d: %s", e.Line, e.Message) }
@@ -88,7 +89,10 @@ func (r *Rules) add(made *rule) {
 	if made.layer != "" {
 		r.layers = append(r.layers, made)
 	}
-	if made.owner != "" || made.known != "" || made.group != "" {
+	switch {
+	case made.stack != nil:
+		r.addStack(made)
+	case made.owner != "" || made.known != "" || made.group != "":
 		r.attributes = append(r.attributes, made)
 	}
 }

@@ -31,14 +31,17 @@ func parseRule(line int, tokens []string) (*rule, error) {
 			return nil, err
 		}
 	}
+	if r.stack != nil && arrow > 1 {
+		return fail(CodeBadStack, "stack: is about the whole stack; take out the other conditions")
+	}
 	for _, t := range tokens[arrow+1:] {
 		if err := r.action(t); err != nil {
 			return nil, err
 		}
 	}
-	if r.frame.pattern != "" && r.layer != "" {
+	if r.isAnywhere() && r.layer != "" {
 		return fail(CodeFrameLayer,
-			"frame: matches the whole stack, so it allows only owner=, known= or group=; set layers with module:, function: or path:")
+			"frame: or stack: matches the whole stack, so it allows only owner=, known= or group=; set layers with module:, function: or path:")
 	}
 	return r, nil
 }
@@ -64,9 +67,11 @@ func (r *rule) condition(t string) *RuleError {
 		at = &r.frame
 	case "origin":
 		return r.originCondition(value)
+	case "stack":
+		return r.stackCondition(value)
 	default:
 		return &RuleError{r.line, CodeUnknownCondition,
-			fmt.Sprintf("no condition is called %q; write module:, function:, path:, frame: or origin:", key)}
+			fmt.Sprintf("no condition is called %q; write module:, function:, path:, frame:, stack: or origin:", key)}
 	}
 	if at.pattern != "" {
 		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s: is there twice; write a rule for each", key)}
@@ -95,6 +100,18 @@ func (r *rule) originCondition(value string) *RuleError {
 	}
 	return &RuleError{r.line, CodeUnknownOrigin,
 		fmt.Sprintf("no origin is called %q; write origin:system, origin:third-party or origin:app", value)}
+}
+
+func (r *rule) stackCondition(value string) *RuleError {
+	if r.stack != nil {
+		return &RuleError{r.line, CodeTwice, "stack: is there twice; write a rule for each"}
+	}
+	pattern, reason := parseStackPattern(value)
+	if reason != "" {
+		return &RuleError{r.line, CodeBadStack, "stack: " + reason}
+	}
+	r.stack = pattern
+	return nil
 }
 
 func (r *rule) action(t string) *RuleError {

@@ -9,7 +9,10 @@ import (
 // and may be used by several goroutines.
 type Rules struct {
 	layers     []*rule // that give a layer, in the order of the file
-	attributes []*rule // that give an owner, a reason or a group
+	attributes []*rule // that give an owner, a reason or a group, but for those with stack:
+
+	frames map[string]*framePattern  // of stack: patterns, by their text
+	stacks map[*framePattern][]*rule // with stack:, by the frame that chooses them
 }
 
 // DefaultRules returns the rules of a project that has none of its own.
@@ -23,6 +26,7 @@ type rule struct {
 	// The zero glob is not asked for. A frame's pattern is kept twice, for functions and for the names of files.
 	module, function, path, frame, frameFile glob
 	origin                                   Layer
+	stack                                    stackPattern
 
 	layer Layer // "" for none
 	owner string
@@ -107,4 +111,7 @@ func (r *rule) mark(c *Decision) {
 
 // HasAttributes reports whether the rules give stacks more than layers: an owner, a reason or a group. No rules give
 // nothing.
-func (r *Rules) HasAttributes() bool { return r != nil && len(r.attributes) > 0 }
+func (r *Rules) HasAttributes() bool { return r != nil && len(r.attributes)+len(r.stacks) > 0 }
+
+// isAnywhere reports whether the rule is about the whole stack.
+func (r *rule) isAnywhere() bool { return r.frame.pattern != "" || r.stack != nil }

@@ -275,10 +275,10 @@ func (c *Comparison) doubt() {
 // runs may be left at its end.
 func ended(base, head *Finding, side *BuildResult) (Change, string) {
 	if base.Class == analysis.ClassLeftAtExit && head.Listed == nil {
-		if gone := side.ShowsGone(base.Frames, shownBy(base)); gone != nil {
-			return Fixed, gone.textFor(side.Name())
+		if gone := side.WhyGone(base.Frames, shownBy(base)); gone != nil {
+			return ChangeFixed, gone.textFor(side.Name())
 		}
-		return NotExercised, "no list of leaks at exit of " + side.Name() + " would show it"
+		return ChangeNotExercised, "no list of leaks at exit of " + side.Name() + " would show it"
 	}
 	if head.Class == analysis.ClassUnknown {
 		return ChangeNotExercised, "growth undecided in " + side.Name()

@@ -17,13 +17,13 @@ func shownBy(f *Finding) ShownBy {
 	return ShownBy{Held: f.Class != analysis.ClassLeftAtExit, Listed: f.Listed}
 }
 
-// ShowsGone returns what shows that a leak which the run does not show is gone, nil for nothing. Of a leak in memory
+// WhyGone returns what shows that a leak which the run does not show is gone, nil for nothing. Of a leak in memory
 // that was held it is a caller that ran. Of a leak at exit it is a list of a tool, and of a test or program, that had
 // it: another tool sees other blocks, another test runs other code, and what a process holds while it runs is no
 // statement about its end.
-func (s FrameCounts) ShowsGone(frames []string, by ShownBy) *RanFrame {
+func (s FrameCounts) WhyGone(frames []string, by ShownBy) *RanFrame {
 	if by.Held {
-		if caller := s.Ran(frames); caller != nil {
+		if caller := s.FindRan(frames); caller != nil {
 			return caller
 		}
 	}

@@ -13,7 +13,9 @@ import (
 func TestRulesPage(t *testing.T) {
 	s, _ := pagestest.OpenHistory(t)
 	path := "/projects/shopd/rules"
-	pagestest.Has(t, pagestest.Words(s.Page(path)), "Rule file", "Preview changes", "Rule syntax", "Import")
+	pagestest.Has(t, pagestest.Words(s.Page(path)), "Rule file", "Preview changes", "Rule syntax", "Import",
+		"Export the known leaks for LeakSanitizer · Valgrind · Dr. Memory")
+	pagestest.Has(t, s.Page(path), `href="/api/v1/projects/shopd/suppressions?form=drmemory"`)
 	rule := "module:shopd function:Shop::Orders::Receipts::Receipt::AppendLine -> plumbing\n"
 	status, page := s.Fill(path, "text", rule, "version", "0", "do", "preview")
 	if status != http.StatusOK {
@@ -79,7 +81,7 @@ func TestRulesImport(t *testing.T) {
 	pagestest.Has(t, pagestest.Words(page),
 		"1 line imported at the end of the text below. Save to apply: nothing is saved yet.",
 		"Not translated:", "owner=logs")
-	status, page = s.PostTo(path, pagestest.FormPart{Field: "kind", File: "", Content: "lsan"},
+	status, page = s.PostTo(path, pagestest.FormPart{Field: "kind", File: "", Content: "suppressions"},
 		pagestest.FormPart{Field: "import", File: "", Content: ""},
 		pagestest.FormPart{Field: "file", File: "lsan.txt", Content: "leak:Log::Rotate\n"})
 	if status != http.StatusOK {

@@ -42,6 +42,11 @@ func CompareURL(project, scenario, base, head string) templ.SafeURL {
 // RulesURL is the editor of a project's rules.
 func RulesURL(project string) templ.SafeURL { return ProjectURL(project) + "/rules" }
 
+// SuppressionsURL is the known leaks of a project as a file of suppressions.
+func SuppressionsURL(project, form string) templ.SafeURL {
+	return "/api/v1" + ProjectURL(project) + templ.SafeURL("/suppressions?"+url.Values{"form": {form}}.Encode())
+}
+
 // PolicyURL is the page that says when gates of a project fail.
 func PolicyURL(project string) templ.SafeURL { return ProjectURL(project) + "/policy" }
 

@@ -1,0 +1,169 @@
+package suppressions
+
+import (
+	"slices"
+	"strings"
+)
+
+// Parse reads a file of any form. Each line that says something is part of a Suppression or of a Rejection.
+func Parse(text string) ([]Suppression, []Rejection) {
+	var p parser
+	for text = strings.TrimPrefix(text, "\uFEFF"); text != ""; {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		p.line++
+		if line = oneLine(line); line != "" && line[0] != '#' {
+			p.take(line)
+		}
+	}
+	p.end()
+	return p.list, p.rejected
+}
+
+// A parser reads a file line by line.
+type parser struct {
+	line     int
+	open     *entry
+	list     []Suppression
+	rejected []Rejection
+}
+
+// An entry is a suppression of Valgrind or Dr. Memory that is being read.
+type entry struct {
+	Suppression
+	kind   string // of error, as it is written
+	reason string // why it cannot be taken; "" for none
+}
+
+// errorKinds are those of Dr. Memory, with which its entries begin.
+var errorKinds = []string{"LEAK", "POSSIBLE LEAK", "REACHABLE LEAK", "HANDLE LEAK", "UNADDRESSABLE ACCESS", "UNINITIALIZED READ",
+	"INVALID HEAP ARGUMENT", "GDI USAGE ERROR", "WARNING"}
+
+func (p *parser) take(line string) {
+	switch {
+	case p.open != nil && p.open.Form == Valgrind:
+		p.valgrind(line)
+	case line == "{":
+		p.end()
+		p.open = &entry{Suppression: Suppression{Form: Valgrind, Line: p.line}}
+	case slices.Contains(errorKinds, strings.ToUpper(line)):
+		p.end()
+		p.open = &entry{Suppression: Suppression{Form: DrMemory, Line: p.line}, kind: strings.ToUpper(line)}
+		p.open.reason = reasonOfKind(p.open.kind)
+	case p.open != nil && isFrameOfDrMemory(line):
+		p.drMemory(line)
+	default:
+		p.end()
+		p.lsan(line)
+	}
+}
+
+// reasonOfKind says why an entry for a kind of error is not taken; "" where it is.
+func reasonOfKind(kind string) string {
+	switch kind {
+	case "LEAK":
+		return ""
+	case "POSSIBLE LEAK":
+		return "a rule would suppress certain leaks of this stack as well; possible ones fail no gate"
+	case "REACHABLE LEAK":
+		return "reachable blocks are not leaks for heapdrift; a rule would suppress leaks of this stack"
+	}
+	return "not about leaks of memory"
+}
+
+// end closes the entry that is open.
+func (p *parser) end() {
+	e := p.open
+	p.open = nil
+	if e == nil {
+		return
+	}
+	if e.Form == Valgrind { // only its brace ends it
+		e.fail("no } ends the entry")
+	}
+	p.add(e)
+}
+
+// add takes an entry, or rejects it.
+func (p *parser) add(e *entry) {
+	e.Frames = trim(e.Frames)
+	switch {
+	case e.reason != "":
+	case len(e.Frames) > MaxFrames:
+		e.reason = "more than 63 frames; write ... for those between"
+	case !slices.ContainsFunc(e.Frames, Frame.chooses):
+		e.reason = "it would suppress every leak: no frame names a function or module"
+	default:
+		p.list = append(p.list, e.Suppression)
+		return
+	}
+	text := e.kind
+	if e.Name != "" {
+		text = strings.TrimSpace(text + " " + e.Name)
+	}
+	p.rejected = append(p.rejected, Rejection{e.Line, text, e.reason})
+}
+
+// fail says why an entry cannot be taken. The first reason stays.
+func (e *entry) fail(reason string) {
+	if e.reason == "" {
+		e.reason = reason
+	}
+}
+
+// frame adds a frame. What is over the limit is only counted.
+func (e *entry) frame(f Frame) {
+	if len(e.Frames) <= MaxFrames+leadingFrames {
+		e.Frames = append(e.Frames, f)
+	}
+}
+
+// leadingFrames is how many frames of allocators an entry may have beside the others.
+const leadingFrames = 8
+
+// chooses reports whether the frame does not match each frame.
+func (f Frame) chooses() bool {
+	return strings.Trim(f.Module, "*") != "" || strings.Trim(f.Function, "*") != ""
+}
+
+// allocators are functions with which the stacks of the tools begin. Which of them other evidence has depends on the
+// tool, so they are not part of what is matched.
+var allocators = []string{"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc", "valloc",
+	"operator new", "operator new[]", "replace_malloc", "replace_calloc", "replace_realloc", "replace_operator_new",
+	"replace_operator_new_array", "replace_operator_new_nothrow", "replace_operator_new_array_nothrow",
+	"replace_RtlAllocateHeap", "replace_RtlReAllocateHeap", "HeapAlloc", "RtlAllocateHeap"}
+
+// trim takes the allocator's frames off the inner end, and "..." off the outer end.
+func trim(frames []Frame) []Frame {
+	for len(frames) > 0 && frames[0].isAllocator() {
+		frames = frames[1:]
+	}
+	for len(frames) > 0 && frames[len(frames)-1] == (Frame{Many: true}) {
+		frames = frames[:len(frames)-1]
+	}
+	return frames
+}
+
+func (f Frame) isAllocator() bool {
+	return !f.Many && (f == (Frame{}) ||
+		f.Function != "" && slices.ContainsFunc(allocators, func(name string) bool { return matches(f.Function, name) }))
+}
+
+// matches reports whether a glob is for all of a name.
+func matches(glob, name string) bool {
+	for i := range len(glob) {
+		switch {
+		case glob[i] == '*':
+			for ; name != ""; name = name[1:] {
+				if matches(glob[i+1:], name) {
+					return true
+				}
+			}
+			return strings.Trim(glob[i:], "*") == ""
+		case name == "" || glob[i] != '?' && glob[i] != name[0]:
+			return false
+		}
+		name = name[1:]
+	}
+	return name == ""
+}
