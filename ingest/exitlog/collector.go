@@ -3,6 +3,7 @@ package exitlog
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,7 +34,8 @@ type list struct {
 	capture.Capture
 	first    int64 // line
 	at       map[siteKey]int
-	broken   int64 // line after which a list broke off; 0 for none
+	known    map[string]int // the same by the numbers of frames, of stacks that came before
+	broken   int64          // line after which a list broke off; 0 for none
 	warnings map[string]*capture.Warning
 }
 
@@ -46,6 +48,7 @@ type siteKey struct {
 type frame struct {
 	capture.FrameText
 	address uint64
+	number  uint32 // of the line that it was read from, for the collector; 0 for none
 }
 
 // A collector makes the captures of a log.
@@ -56,9 +59,11 @@ type collector struct {
 	notes     notes
 	inspected inspected
 	programs  map[*lane]string
-	frames    map[string]parsedFrame // by the text of their lines: most come many times
-	files     map[string]string      // by their bytes
+	frames    map[string]*parsedFrame // by the text of their lines: most come many times
+	files     map[string]string       // by their bytes
 	ran       map[string]bool        // tests that ran to their end
+	lastFile  [2]string               // the one before, by its bytes
+	key       []byte                  // room for keys of list.known
 	sites     int
 	lostLists int64
 	lostSites int64
@@ -66,7 +71,7 @@ type collector struct {
 }
 
 func newCollector() *collector {
-	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}, frames: map[string]parsedFrame{},
+	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}, frames: map[string]*parsedFrame{},
 		files: map[string]string{}, ran: map[string]bool{}}
 }
 
@@ -81,18 +86,22 @@ const mostKept = 1 << 16
 
 // frame reads the line of a call, or remembers what it says.
 func (o *collector) frame(text []byte, parse func(text []byte) (frame, bool)) (f frame, ok bool) {
-	known, hit := o.frames[string(text)]
-	if !hit {
-		known.frame, known.ok = parse(text)
-		if len(o.frames) < mostKept {
-			o.frames[string(text)] = known
-		}
+	if known := o.frames[string(text)]; known != nil {
+		return known.frame, known.ok
 	}
-	return known.frame, known.ok
+	f, ok = parse(text)
+	if len(o.frames) < mostKept {
+		f.number = uint32(len(o.frames)) + 1
+		o.frames[string(text)] = &parsedFrame{f, ok}
+	}
+	return f, ok
 }
 
 // file is the name of a file as a string.
 func (o *collector) file(name []byte) string {
+	if o.lastFile[0] == string(name) { // blocks of one file follow each other
+		return o.lastFile[1]
+	}
 	text, ok := o.files[string(name)]
 	if !ok {
 		text = validText(name, longestFile)
@@ -100,6 +109,7 @@ func (o *collector) file(name []byte) string {
 			o.files[string(name)] = text
 		}
 	}
+	o.lastFile = [2]string{string(name), text}
 	return text
 }
 
@@ -145,7 +155,7 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 			o.lostLists++
 			return nil
 		}
-		l = &list{first: number, at: map[siteKey]int{}, warnings: map[string]*capture.Warning{}}
+		l = &list{first: number, at: map[siteKey]int{}, known: map[string]int{}, warnings: map[string]*capture.Warning{}}
 		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test,
 			Snapshots: make([]capture.Snapshot, 1)}
 		if l.Process.Name == "" {
@@ -160,6 +170,11 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 // add counts blocks in that have a stack.
 func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held int64) {
 	if l == nil {
+		return
+	}
+	numbers := o.numbers(stack, reach)
+	if n, ok := l.known[string(numbers)]; ok && numbers != nil {
+		l.count(n, count, held)
 		return
 	}
 	ids := make([]capture.FrameID, 0, len(stack))
@@ -184,7 +199,27 @@ func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held
 		l.Sites = append(l.Sites, capture.Site{Stack: key.stack, Heap: capture.NoHeap, Reach: reach,
 			Usage: make([]capture.Usage, 1)})
 	}
-	u := &l.Sites[n].Usage[0]
+	if numbers != nil && len(l.known) < mostKept {
+		l.known[string(numbers)] = n
+	}
+	l.count(n, count, held)
+}
+
+// numbers is the key of a stack in list.known; nil where a frame has no number.
+func (o *collector) numbers(stack []frame, reach capture.Reach) []byte {
+	o.key = append(o.key[:0], byte(reach))
+	for i := range stack[:min(len(stack), mostFrames)] {
+		if stack[i].number == 0 {
+			return nil
+		}
+		o.key = binary.LittleEndian.AppendUint32(o.key, stack[i].number)
+	}
+	return o.key
+}
+
+// count counts blocks in that are of a site.
+func (l *list) count(site int, count, held int64) {
+	u := &l.Sites[site].Usage[0]
 	u.Count, u.Bytes = min(u.Count+min(count, mostHeld), mostHeld), min(u.Bytes+min(held, mostHeld), mostHeld)
 }
 
@@ -311,7 +346,9 @@ func hexNumber(text []byte) (v uint64, ok bool) {
 // cutDecimal reads a decimal number at the front of a text, and what is behind it. Numbers of more than 18 digits are
 // none.
 func cutDecimal(text []byte) (v int64, rest []byte, ok bool) {
-	text = bytes.TrimLeft(text, " \t")
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
+		text = text[1:]
+	}
 	n := countDigits(text)
 	const widest = 18
 	if n == 0 || n > widest {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -51,7 +52,27 @@ type crtBlock struct {
 }
 
 // crtBlocks counts the blocks of all lists of a log: their identity rests on which there are.
-type crtBlocks map[crtBlock]int64
+type crtBlocks struct {
+	at     map[crtBlock]int
+	counts []int64
+}
+
+// add counts a block in; false where there are too many that differ.
+func (c *crtBlocks) add(b *crtBlock) bool {
+	n, ok := c.at[*b]
+	if !ok {
+		if n = len(c.counts); n == mostSites {
+			return false
+		}
+		if c.at == nil {
+			c.at = map[crtBlock]int{}
+		}
+		c.at[*b] = n
+		c.counts = append(c.counts, 0)
+	}
+	c.counts[n]++
+	return true
+}
 
 func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
 	switch {
@@ -100,14 +121,9 @@ func (p *crtParser) take() {
 		return
 	}
 	p.last.list = p.list
-	if p.out.crt == nil {
-		p.out.crt = crtBlocks{}
-	}
-	if _, ok := p.out.crt[p.last]; !ok && len(p.out.crt) == mostSites {
+	if !p.out.crt.add(&p.last) {
 		p.out.lostSites++
-		return
 	}
-	p.out.crt[p.last]++
 }
 
 // block reads the line of a block: [file(line) : ]{number} [kind] block at 0xaddress, [subtype x, ]size bytes long.
@@ -277,7 +293,7 @@ func (o *collector) addCRT() {
 	keyOf := func(b *crtBlock) place {
 		return place{strings.ToLower(b.file[strings.LastIndexAny(b.file, `\/`)+1:]), b.line}
 	}
-	for b := range o.crt {
+	for b := range o.crt.at {
 		if b.file == "" {
 			continue
 		}
@@ -297,17 +313,18 @@ func (o *collector) addCRT() {
 		orders[of]++
 		orders[crtGroup{file: at.file, size: size, line: at.line}] = orders[of]
 	}
-	blocks := slices.SortedFunc(maps.Keys(o.crt), compareCRT)
+	blocks := slices.SortedFunc(maps.Keys(o.crt.at), compareCRT)
 	for i := range blocks {
 		b := &blocks[i]
-		count := o.crt[*b]
-		text := capture.FrameText{Function: nameless(b)}
+		count := o.crt.counts[o.crt.at[*b]]
+		var text capture.FrameText
 		if b.file != "" {
 			at := keyOf(b)
 			size := sizes[at]
 			text = capture.FrameText{File: b.file, Line: b.line,
 				Function: ofFile(at.file, size, orders[crtGroup{file: at.file, size: size, line: at.line}])}
 		} else {
+			text.Function = nameless(b)
 			b.list.warn(capture.Unsupported, 0, count, "Only kind, size and content distinguish blocks without file and line. "+
 				"Define _CRTDBG_MAP_ALLOC, use DEBUG_NEW in each file, or give a UMDH log of the program.")
 		}
@@ -327,10 +344,10 @@ func compareCRT(a, b crtBlock) int {
 func ofFile(file string, size int64, order int) string {
 	name := file + ":blocks"
 	if size != severalSizes {
-		name = fmt.Sprintf("%s:%d-byte-block", file, size)
+		name = file + ":" + strconv.FormatInt(size, 10) + "-byte-block"
 	}
 	if order > 1 {
-		name += fmt.Sprintf("#%d", order)
+		name += "#" + strconv.Itoa(order)
 	}
 	return oneWord(name)
 }

@@ -36,6 +36,7 @@ type lane struct {
 type lanes struct {
 	stripper prefixStripper
 	byName   map[string]*lane
+	last     *lane // of the line before; nil for none
 	out      *collector
 	ctest    ctestLog
 	// openUntil is the line from which on nothing but lines with a trigger matters: no list is under way any more.
@@ -45,6 +46,9 @@ type lanes struct {
 func newLanes() *lanes { return &lanes{byName: map[string]*lane{}, out: newCollector()} }
 
 func (l *lanes) lane(name []byte) *lane {
+	if l.last != nil && l.last.name == string(name) {
+		return l.last
+	}
 	at := l.byName[string(name)]
 	if at == nil {
 		if len(l.byName) == mostLanes {
@@ -61,6 +65,7 @@ func (l *lanes) lane(name []byte) *lane {
 		}
 		l.byName[at.name] = at
 	}
+	l.last = at
 	return at
 }
 

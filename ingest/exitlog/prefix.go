@@ -20,19 +20,24 @@ type prefixStripper struct{ room []byte }
 // strip takes off the front of a line times, colours, names of jobs and processes, in any order, and blanks at both
 // ends. Of the prefixes that may tell a process, the last one does.
 func (p *prefixStripper) strip(line []byte) (out strippedLine) {
-	line = bytes.TrimRight(line, " \t\r\n\x00")
-	if at := bytes.LastIndexByte(line, '\r'); at >= 0 { // what a terminal shows: GitLab's sections, bars of progress
-		line = line[at+1:]
+	line = trimEnd(line)
+	if bytes.IndexByte(line, '\r') >= 0 { // what a terminal shows: GitLab's sections, bars of progress
+		line = line[bytes.LastIndexByte(line, '\r')+1:]
 	}
 	if bytes.IndexByte(line, 0x1B) >= 0 {
 		p.room = appendPlain(p.room[:0], line)
-		line = bytes.TrimRight(p.room, " \t\r")
+		line = trimEnd(p.room)
 	}
 	for range mostPrefixes {
-		line = bytes.TrimLeft(line, " \t\x00")
-		line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF"))
+		line = trimFront(line)
 		if len(line) == 0 {
 			break
+		}
+		if line[0] == 0xEF {
+			line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF"))
+			if len(line) == 0 {
+				break
+			}
 		}
 		n, lane := 0, []byte(nil)
 		switch c := line[0]; {
@@ -61,6 +66,28 @@ func (p *prefixStripper) strip(line []byte) (out strippedLine) {
 	}
 	out.text = line
 	return out
+}
+
+// trimEnd cuts off blanks, line ends and zeros at the end of a line. bytes.TrimRight makes a set of them for each line.
+func trimEnd(line []byte) []byte {
+	for n := len(line); n > 0; n-- {
+		switch line[n-1] {
+		case ' ', '\t', '\r', '\n', 0:
+		default:
+			return line[:n]
+		}
+	}
+	return nil
+}
+
+// trimFront cuts off blanks and zeros at the front of a line.
+func trimFront(line []byte) []byte {
+	for n, c := range line {
+		if c != ' ' && c != '\t' && c != 0 {
+			return line[n:]
+		}
+	}
+	return nil
 }
 
 // appendPlain copies a line without the sequences that colour it: those of ECMA-48, and those of Buildkite and OSC
@@ -113,6 +140,10 @@ func cutNumber(line []byte) (n int, lane []byte) {
 
 // cutTime is the length of a date with a time, or of a time, at the front of a line: 2026-01-02T03:04:05.6Z, 03:04:05.
 func cutTime(line []byte) int {
+	const beforeYear, beforeHour = 4, 2 // most numbers are no times: their separators are looked at first
+	if len(line) <= beforeYear || line[beforeYear] != '-' && line[beforeYear] != '/' && line[beforeHour] != ':' {
+		return 0
+	}
 	n := 0
 	if matches(line, "dddd-dd-dd") || matches(line, "dddd/dd/dd") {
 		if n = 10; len(line) == n || line[n] != 'T' && line[n] != ' ' {
