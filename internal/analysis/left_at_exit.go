@@ -33,10 +33,13 @@ const MaxTests = 10
 // neverFreed are the blocks of which the tool says for certain that the program lost them.
 func (l *LeftAtExit) neverFreed() Amount { return l.Unsearched.Plus(l.Unreferenced).Plus(l.Indirect) }
 
+// Lost are the blocks that the program lost, with those that something may still have pointed to.
+func (l *LeftAtExit) Lost() Amount { return l.neverFreed().Plus(l.Possible) }
+
 // class is the class of blocks that were left. What a tool found a pointer to is no leak by that tool, and nothing says
 // whether it grows.
 func (l *LeftAtExit) class() Class {
-	if l.neverFreed().Plus(l.Possible) == (Amount{}) {
+	if l.Lost() == (Amount{}) {
 		return ClassUnknown
 	}
 	return ClassLeftAtExit
@@ -187,9 +190,9 @@ func (t *leftTally) add(f *Finding) {
 	} else {
 		t.possible++
 	}
-	held := f.LeftAtExit.neverFreed().Plus(f.LeftAtExit.Possible)
+	held := f.LeftAtExit.Lost()
 	t.total = t.total.Plus(held)
-	if t.top == nil || held.Bytes > t.top.LeftAtExit.neverFreed().Plus(t.top.LeftAtExit.Possible).Bytes {
+	if t.top == nil || held.Bytes > t.top.LeftAtExit.Lost().Bytes {
 		t.top = f
 	}
 	for _, test := range f.LeftAtExit.Tests {
@@ -207,7 +210,7 @@ func (t *leftTally) sentence(name string) string {
 	if n := t.certain + t.possible; n == 1 {
 		s += ", from " + t.top.Where()
 	} else {
-		held := t.top.LeftAtExit.neverFreed().Plus(t.top.LeftAtExit.Possible)
+		held := t.top.LeftAtExit.Lost()
 		s += fmt.Sprintf(", from %s; the most, %s in %s, from %s", quantity.Plural(n, "site"),
 			quantity.Bytes(held.Bytes), blocks(held.Count), t.top.Where())
 	}

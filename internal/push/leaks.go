@@ -57,6 +57,8 @@ type figure struct {
 	Score   *float64         `json:"score"`
 	Certain bool             `json:"certain"`
 	Growth  *analysis.Amount `json:"growth"`
+	// Held is what is held when the evidence ends, of leaks at exit what was left.
+	Held analysis.Amount `json:"outstanding"`
 }
 
 // Outcome makes the outcome of a verdict: each of its leaks with the facts that the server has about it. root is the
@@ -198,6 +200,8 @@ func (s *signature) into(l *outcome.Leak, run *Run) {
 	}
 	if f.Growth != nil && f.Growth.Bytes > 0 && l.Change != outcome.ChangeFixed {
 		l.Growth = fmt.Sprintf("+%s in %s", quantity.Bytes(f.Growth.Bytes), quantity.Plural(f.Growth.Count, "block"))
+	} else if f.Class == string(analysis.ClassLeftAtExit) && l.Change != outcome.ChangeFixed && f.Held.Count > 0 {
+		l.Growth = outcome.LeftText(f.Held.Bytes, f.Held.Count)
 	}
 	if b := s.Blame; b != nil {
 		l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)

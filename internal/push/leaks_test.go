@@ -70,6 +70,21 @@ func TestFiguresOfTheRun(t *testing.T) {
 	}
 }
 
+// Leaks at exit have no growth: what was left is said in its place, unless they are fixed.
+func TestWhatWasLeftAtExit(t *testing.T) {
+	for change, want := range map[string]string{"new": "2.00 KB in 2 blocks at exit", "fixed": ""} {
+		l := outcomeOf(t, `{"run":7,"gate":"passed",`+fmt.Sprintf("%q", change)+`:["s"],"baseline":{"build":"1"}}`,
+			`{"title":"t","latest":{"class":"left-at-exit","growth":null,"outstanding":{"count":2,"bytes":2048}}}`)
+		if l.Growth != want {
+			t.Errorf("%s: %q, want %q", change, l.Growth, want)
+		}
+	}
+	if l := outcomeOf(t, `{"run":7,"gate":"passed","new":["s"],"baseline":{"build":"1"}}`,
+		`{"title":"t","latest":{"class":"stable","growth":null,"outstanding":{"count":2,"bytes":2048}}}`); l.Growth != "" {
+		t.Errorf("of another class: %q", l.Growth)
+	}
+}
+
 // What is fixed has no growth, and why a leak is known is said of known leaks only.
 func TestWhatIsSaidOfALeak(t *testing.T) {
 	for change, want := range map[string]string{"new": "+1.00 KB in 1 block, ", "known": "+1.00 KB in 1 block, vendor", "fixed": ", "} {

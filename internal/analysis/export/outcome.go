@@ -30,7 +30,8 @@ func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
 			continue
 		}
 		l := leakOf(f)
-		l.Fails = f.Verdict.IsLeak() && f.Known == "" && o.Gate == outcome.GateFailed
+		possible := f.Verdict == analysis.ClassLeftAtExit && !f.Certain // which no report counts as a leak
+		l.Fails = f.Verdict.IsLeak() && !possible && f.Known == "" && o.Gate == outcome.GateFailed
 		if c := r.FindLostTogether(f); c != nil {
 			l.Cause, l.Ratio = c.Title, c.Ratio
 		}
@@ -55,6 +56,10 @@ func leakOf(f *analysis.Finding) outcome.Leak {
 	}
 	if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {
 		l.Growth = fmt.Sprintf("+%s in %s", quantity.Bytes(growth.Bytes), quantity.Plural(growth.Count, "block"))
+	}
+	if left := f.LeftAtExit; left != nil && l.Growth == "" {
+		lost := left.Lost()
+		l.Growth = outcome.LeftText(lost.Bytes, lost.Count)
 	}
 	if b := f.Blame; b != nil {
 		l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)

@@ -75,7 +75,7 @@ type Leak struct {
 	Fails bool `json:"fails"`
 	// Doubtful says that it could fail the gate and is not decided.
 	Doubtful bool     `json:"doubtful"`
-	Growth   string   `json:"growth"` // in words; "" where nothing can be said
+	Growth   string   `json:"growth"` // in words, of leaks at exit what was left; "" where nothing can be said
 	Module   string   `json:"module"`
 	Function string   `json:"function"`
 	File     string   `json:"file"` // from the root of the sources with slashes, or as the PDB has it; "" where it is not known
@@ -190,6 +190,11 @@ func (l *Leak) Text() string {
 		}
 	}
 	return text
+}
+
+// LeftText says what a process left at its exit.
+func LeftText(bytes, blocks int64) string {
+	return fmt.Sprintf("%s in %s at exit", quantity.Bytes(bytes), quantity.Plural(blocks, "block"))
 }
 
 // Place is the file and line of a leak; "" where they are not known.

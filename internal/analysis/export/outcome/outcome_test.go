@@ -435,3 +435,19 @@ func TestCauseOfManyStacks(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// The comment of a pull request says of leaks at exit what was left, in the column of growth.
+func TestMarkdownOfLeaksAtExit(t *testing.T) {
+	o := &outcome.Outcome{Project: "shop", Build: "7", Gate: outcome.GateFailed, Why: "1 new leak", Leaks: []outcome.Leak{
+		{Signature: "sig1:new", Title: "app!Put", Change: outcome.ChangeNew, Class: "left-at-exit", Certain: true, Fails: true,
+			Growth: outcome.LeftText(2048, 2), FirstBad: "7"},
+		{Signature: "sig1:old", Title: "app!Pool", Change: outcome.ChangeKnown, Class: "left-at-exit", Certain: true,
+			Known: "statics", Growth: outcome.LeftText(300, 1)},
+	}}
+	text := string(write(t, format(t, "markdown"), o))
+	for _, want := range []string{"left-at-exit | 2.00 KB in 2 blocks at exit | 7 |", "300 B in 1 block at exit |  | known: statics |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

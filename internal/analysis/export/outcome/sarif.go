@@ -117,13 +117,16 @@ type (
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 // rules are the rules that results belong to. A leak that the gate can fail on is one rule, whatever grows without
-// being certain is another.
+// being certain is another, and blocks that were left at exit without being certain are the third.
 var rules = []sarifRule{
 	newRule("LEAK001", "NativeMemoryLeak", "error", "Native memory allocated here is never freed.",
 		"The report of the run shows the evidence and the callers."),
 	newRule("LEAK002", "GrowingNativeMemory", "warning",
 		"Native memory allocated here grows; the evidence does not decide whether it leaks.",
 		"Take more snapshots, or record longer, to decide."),
+	newRule("LEAK003", "PossibleLeakAtExit", "warning",
+		"Native memory allocated here was not freed at exit, and something may still have pointed to it.",
+		"Free it before the process exits, or mark the leak as known."),
 }
 
 func newRule(id, name, level, short, help string) sarifRule {
@@ -207,11 +210,17 @@ func withoutFile(leaks []Leak) string {
 	return text
 }
 
+// classLeftAtExit is the class of leaks that do not grow.
+const classLeftAtExit = "left-at-exit"
+
 func resultOf(o *Outcome, l *Leak) sarifResult {
 	r := sarifResult{Level: "warning", Index: 1, Fingerprints: map[string]string{"leakSignature/v1": l.Signature},
 		Viewer: l.URL}
-	if l.Certain {
+	switch {
+	case l.Certain:
 		r.Index = 0
+	case l.Class == classLeftAtExit:
+		r.Index = 2
 	}
 	r.Rule = rules[r.Index].ID
 	if l.Fails {
