@@ -68,14 +68,28 @@ func (t *runningTest) line(text []byte) {
 
 func hasPrefix(text []byte, prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
 
-// catchName takes the line after a rule for the name of a test; the lines behind it are sections.
+// catchName takes the line after a rule for the name of a test; the lines behind it are sections. After the rule below
+// them comes the place of the test, which is no name.
 func (t *runningTest) catchName(text []byte) bool {
 	t.pending = 0
 	if text[0] == '-' || text[0] == '=' {
 		return false
 	}
-	t.inner = validText(text, longestTest)
+	if !isPlace(text) {
+		t.inner = validText(text, longestTest)
+	}
 	return true
+}
+
+// isPlace reports whether a text is a file and a line, as compilers print them: a\b.cpp(21), a/b.cpp:21.
+func isPlace(text []byte) bool {
+	open := byte(':')
+	if rest, ok := bytes.CutSuffix(text, []byte(")")); ok {
+		text, open = rest, '('
+	}
+	from := bytes.LastIndexByte(text, open)
+	return from > 0 && from+1 < len(text) && countDigits(text[from+1:]) == len(text)-from-1 &&
+		bytes.IndexByte(text[:from], '.') >= 0
 }
 
 // bracketed reads a line of GoogleTest, and doctest's summary.
