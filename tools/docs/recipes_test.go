@@ -18,6 +18,7 @@ import (
 // makes a warning of exit 4, and what keeps a branch with a pull request from running twice.
 var recipes = map[string]struct{ fetches, warns, once, forks string }{
 	"github-actions.yml": {`uses: ./ci\b`, `uses: ./ci\b`, `push: \{branches: \[main`, `head\.repo\.full_name == github\.repository`},
+	"leaks-at-exit.yml":  {`uses: ./ci\b`, `uses: ./ci\b`, `push: \{branches: \[main`, `head\.repo\.full_name == github\.repository`},
 	"gitlab-ci.yml": {`\./ci/get-heapdrift\.ps1`, `allow_failure: \{exit_codes: \[4\]\}`,
 		`CI_OPEN_MERGE_REQUESTS\n\s+when: never`, `if \(-not \$env:HEAPDRIFT_TOKEN\)`},
 	"azure-pipelines.yml": {`\./ci/get-heapdrift\.ps1`, `LASTEXITCODE -eq 4\).*SucceededWithIssues.*exit 0`, `trigger: \[main\]\npr: \[main\]`,
@@ -61,6 +62,48 @@ func TestRecipes(t *testing.T) {
 	}
 	if len(scripts) != 2 {
 		t.Errorf("ci/action.yml has %d scripts, want 2", len(scripts))
+	}
+}
+
+// The recipe for leaks at exit gives each tool a scenario of its own, pushes what a failing test printed, and pushes no
+// log without a list, which the server refuses.
+func TestRecipeOfLeaksAtExit(t *testing.T) {
+	text := readRecipe(t, "leaks-at-exit.yml")
+	for _, tool := range []string{"debug-crt", "vld", "dr-memory", "asan"} {
+		if !strings.Contains(text, "{tool: "+tool+",") || !strings.Contains(text, "if: matrix.tool == '"+tool+"'") {
+			t.Errorf("no row or no step of %s", tool)
+		}
+	}
+	for _, want := range []string{"scenario: unit-tests-${{ matrix.tool }}", "fail-on: new\n",
+		"if: (success() || failure()) && steps.list.outputs.found == 'yes'"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	pattern := regexp.MustCompile(`\$list = '(.*)'`).FindStringSubmatch(text)
+	if pattern == nil {
+		t.Fatal("no pattern of lists")
+	}
+	lists := regexp.MustCompile("(?i)" + pattern[1]) // as Select-String compares
+	logs, err := filepath.Glob("../../ingest/exitlog/testdata/*.log")
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no logs: %v", err)
+	}
+	for _, path := range logs {
+		name := filepath.Base(path)
+		if strings.HasPrefix(name, "fastmm") || strings.HasPrefix(name, "utf16") { // no tool of the recipe, and no text of bytes
+			continue
+		}
+		log, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !lists.Match(log) {
+			t.Errorf("%s has a list that the recipe does not find", name)
+		}
+	}
+	if lists.MatchString("[ RUN      ] A.B\n[       OK ] A.B (1 ms)\n") {
+		t.Error("a log without a list has one")
 	}
 }
 
