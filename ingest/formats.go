@@ -133,7 +133,7 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "mimalloc-stats", Name: "statistics of mimalloc", Plural: "statistics of mimalloc",
-			Tools:    "MIMALLOC_SHOW_STATS=1, mi_stats_print",
+			Tools:        "MIMALLOC_SHOW_STATS=1, mi_stats_print",
 			CaptureKinds: kinds(heapprofile.KindMimallocStats), Anywhere: true, Sniff: heapprofile.SniffStats,
 		},
 		read: streamed(heapprofile.ReadStats),

@@ -75,11 +75,11 @@ func readSuppressions(file string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(plaintext.NewDecoder(f), leaks.MaxRules+1))
+	text, err := io.ReadAll(io.LimitReader(plaintext.NewDecoder(f), leaks.MaxRuleFileBytes+1))
 	switch {
 	case err != nil:
 		return "", err
-	case len(text) > leaks.MaxRules:
+	case len(text) > leaks.MaxRuleFileBytes:
 		return "", fmt.Errorf("%s: a file of suppressions has at most 1 MB", file)
 	}
 	return strings.ToValidUTF8(string(text), "\uFFFD"), nil

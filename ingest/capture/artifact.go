@@ -41,7 +41,7 @@ const (
 	tagWork // of captures with work only
 	tagExit
 	tagSampling // of captures of samples only
-	tagRan // of captures that name tests only
+	tagRan      // of captures that name tests only
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.

@@ -61,7 +61,7 @@ type collector struct {
 	programs  map[*lane]string
 	frames    map[string]*parsedFrame // by the text of their lines: most come many times
 	files     map[string]string       // by their bytes
-	ran       map[string]bool        // tests that ran to their end
+	ran       map[string]bool         // tests that ran to their end
 	lastFile  [2]string               // the one before, by its bytes
 	key       []byte                  // room for keys of list.known
 	sites     int

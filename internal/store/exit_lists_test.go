@@ -154,7 +154,7 @@ func TestHistoryOfALeakAtExit(t *testing.T) {
 	if len(strip) != 3 || strip[1].Exercised || strip[1].IsClean() || !strip[2].IsAbsent() {
 		t.Errorf("%+v", strip)
 	}
-	for head, want := range map[string]compare.Change{"2": compare.NotExercised, "3": compare.Fixed} {
+	for head, want := range map[string]compare.Change{"2": compare.ChangeNotExercised, "3": compare.ChangeFixed} {
 		if change, why := l.changeOf("1", head); change != want {
 			t.Errorf("against %s: %s, %s", head, change, why)
 		}

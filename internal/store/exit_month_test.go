@@ -67,7 +67,7 @@ func suiteIn(t *testing.T, build int, leaks bool) *analysis.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Identify()
+	r.SetStackKeys()
 	return r
 }
 
@@ -92,7 +92,7 @@ func TestMonthOfSeveralTools(t *testing.T) {
 			if len(picks) != 500 {
 				t.Errorf("%d leaks to accept", len(picks))
 			}
-			if err := l.UpdateTriages(t.Context(), "demo", picks, leaks.Change{Actor: "ci", Known: &leaks.Toleration{Reason: leaks.PresentReason}}); err != nil {
+			if err := l.UpdateTriages(t.Context(), "demo", picks, leaks.TriageChange{Actor: "ci", Known: &leaks.Toleration{Reason: leaks.FirstRunReason}}); err != nil {
 				t.Fatal(err)
 			}
 		}

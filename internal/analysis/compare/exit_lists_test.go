@@ -8,7 +8,7 @@ import (
 )
 
 // A leak at exit is gone by a list of its tool and of its test or program, and one in held memory by a caller that ran.
-func TestShowsGoneByTheSameSort(t *testing.T) {
+func TestWhyGoneByTheSameSort(t *testing.T) {
 	frames := []string{"app!Add", "app!Serve", "app!main"}
 	caller := analysis.Finding{Signature: "B", Sites: 1, Frames: []string{"app!Other", "app!Serve", "app!main"},
 		ByKind: []analysis.KindResult{{Kind: "umdh-snapshot"}}}
@@ -42,14 +42,14 @@ func TestShowsGoneByTheSameSort(t *testing.T) {
 		"held and listed, and its callers": {nil, caller, compare.ShownBy{Held: true, Listed: inT}, true},
 	} {
 		r := &analysis.Report{ExitLists: test.lists, ListsExit: test.lists != nil, Findings: []analysis.Finding{test.finding}}
-		if got := compare.CountFrames(r).ShowsGone(frames, test.by); (got != nil) != test.gone {
+		if got := compare.CountFrames(r).WhyGone(frames, test.by); (got != nil) != test.gone {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	few := &analysis.Report{ExitLists: lists("vld", []string{"T"}, nil), Findings: []analysis.Finding{both},
 		Verdict: analysis.EvidenceVerdict{SnapshotsMissing: 2}}
 	seen := compare.CountFrames(few)
-	if seen.ShowsGone(frames, compare.ShownBy{Held: true}) != nil || seen.ShowsGone(frames, compare.ShownBy{Listed: inT}) == nil {
+	if seen.WhyGone(frames, compare.ShownBy{Held: true}) != nil || seen.WhyGone(frames, compare.ShownBy{Listed: inT}) == nil {
 		t.Error("too few snapshots beside a whole list prove nothing, and the list does")
 	}
 }
@@ -69,15 +69,15 @@ func TestCompareWithoutAListOfTheTool(t *testing.T) {
 		unknown bool
 		back    compare.Change // from the head to the base, as a newer build
 	}{
-		"nothing of it":                 {analysis.Report{}, true, compare.NotExercised},
-		"held there":                    {analysis.Report{Findings: []analysis.Finding{held}}, true, compare.NotExercised},
-		"a list of the tool":            {analysis.Report{ExitLists: vld}, false, compare.NotExercised},
-		"a list of the tool, held":      {analysis.Report{ExitLists: vld, Findings: []analysis.Finding{held}}, false, compare.NotExercised},
-		"a list of the test, held":      {analysis.Report{ExitLists: []analysis.ExitLists{{Tool: "vld", Tests: []string{"T"}}}, Findings: []analysis.Finding{held}}, false, compare.Fixed},
-		"a list of the test without it": {analysis.Report{ExitLists: []analysis.ExitLists{{Tool: "vld", Tests: []string{"T"}}}}, false, compare.Fixed},
+		"nothing of it":                 {analysis.Report{}, true, compare.ChangeNotExercised},
+		"held there":                    {analysis.Report{Findings: []analysis.Finding{held}}, true, compare.ChangeNotExercised},
+		"a list of the tool":            {analysis.Report{ExitLists: vld}, false, compare.ChangeNotExercised},
+		"a list of the tool, held":      {analysis.Report{ExitLists: vld, Findings: []analysis.Finding{held}}, false, compare.ChangeNotExercised},
+		"a list of the test, held":      {analysis.Report{ExitLists: []analysis.ExitLists{{Tool: "vld", Tests: []string{"T"}}}, Findings: []analysis.Finding{held}}, false, compare.ChangeFixed},
+		"a list of the test without it": {analysis.Report{ExitLists: []analysis.ExitLists{{Tool: "vld", Tests: []string{"T"}}}}, false, compare.ChangeFixed},
 	} {
 		base := compare.ResultOf("1", &test.base)
-		if r := compare.Compare(base, head).Rows; len(r) != 1 || r[0].Change != compare.New || r[0].Unknown != test.unknown {
+		if r := compare.Compare(base, head).Rows; len(r) != 1 || r[0].Change != compare.ChangeNew || r[0].Unknown != test.unknown {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if r := compare.Compare(head, base).Rows; len(r) != 1 || r[0].Change != test.back {
