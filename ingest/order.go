@@ -2,8 +2,18 @@ package ingest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
+
+// InOrder puts names as a shell lists them, snap10 before snap2, in their natural order. Any other order is somebody's
+// choice and stays.
+func InOrder(names []string) []string {
+	if !slices.IsSorted(names) {
+		return names
+	}
+	return slices.SortedStableFunc(slices.Values(names), NaturalOrder)
+}
 
 // NaturalOrder compares names as people do: snap2 before snap10, letters without regard to case.
 func NaturalOrder(a, b string) int {

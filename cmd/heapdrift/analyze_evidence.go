@@ -33,12 +33,10 @@ type evidenceFiles struct {
 }
 
 // readEvidence reads the files in the order given; those that are traces are one trace. What it returns must be closed,
-// beside an error too. The order of a shell, which puts snap10 before snap2, is nobody's choice: the numbers decide.
+// beside an error too. The order of a shell is nobody's choice (ingest.InOrder).
 func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s streams) (e *evidenceFiles, err error) {
 	e = &evidenceFiles{}
-	if slices.IsSorted(paths) {
-		paths = slices.SortedStableFunc(slices.Values(paths), ingest.NaturalOrder)
-	}
+	paths = ingest.InOrder(paths)
 	s.budget.LargePages(roomFor(paths))
 	if err := e.readAll(ctx, paths, opt, s); err != nil {
 		return e, err
