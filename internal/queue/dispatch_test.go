@@ -9,6 +9,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/store"
 )
@@ -128,8 +129,12 @@ func TestJobsThatMayWait(t *testing.T) {
 				if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
 					t.Fatal(err)
 				}
-				defer server.Shutdown()
+				t.Cleanup(server.Shutdown)
 			}
+			await.Until(t, "all workers", func() bool { // they announce themselves
+				servers, err := n.inspector.Servers()
+				return err == nil && len(servers) == min(test.light, 1)+min(test.heavy, 1)
+			})
 			if got := n.room(); got != test.want {
 				t.Errorf("%+v may wait, want %+v", got, test.want)
 			}

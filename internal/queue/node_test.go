@@ -86,6 +86,23 @@ func TestNodeIsListedWhileItWorks(t *testing.T) {
 	}
 }
 
+// Also a node that only hands jobs over, and has no job to wait for, is out of the list when Run returns.
+func TestNodeWithoutJobsLeavesTheList(t *testing.T) {
+	s := openStore(t)
+	stop := start(t, s, nil, fast(startBroker(t)))
+	listed := func() int {
+		list, err := storetest.Now(t, s).ListNodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	await.Until(t, "the node in the list", func() bool { return listed() == 1 })
+	if stop(); listed() != 0 {
+		t.Error("stopped, and listed")
+	}
+}
+
 // A node whose broker starts empty hands over at once what another broker has lost; others wait for the time to resend.
 func TestFreshBrokerIsHandedAllJobs(t *testing.T) {
 	s := openStore(t)
