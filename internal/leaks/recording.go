@@ -44,8 +44,12 @@ const (
 func (r *RecordingState) Check() error {
 	for _, f := range []struct{ field, value string }{{"host", r.Host}, {"process.image", r.Process.Image}} {
 		if f.value == "" || len(f.value) > maxRecordingName || !IsSingleLine(f.value) {
-			return &FieldError{Field: f.field, Message: fmt.Sprintf("%q must be one line of at most %d bytes", f.value, maxRecordingName)}
+			return &FieldError{Field: f.field,
+				Message: fmt.Sprintf("%q must be one line of at most %d bytes", f.value, maxRecordingName)}
 		}
+	}
+	if strings.ContainsAny(r.Process.Image, "\"%`$!") { // it stands in a command that people copy
+		return &FieldError{Field: "process.image", Message: fmt.Sprintf("%q is no name of a program", r.Process.Image)}
 	}
 	if r.Began.IsZero() || r.EveryNS < 0 || len(r.Settings.Changed) > maxSettings {
 		return &FieldError{Field: "recording", Message: "began, every_ns or settings are none of a recording"}
@@ -123,8 +127,9 @@ func (r *StoredRecording) warnings(flags string, now time.Time) (list []Recordin
 			ageOf(r.Began, now)), "heapdrift record --undo"+flags)
 	}
 	if silent {
-		add(RecordingSilent, r.ReportedAt, fmt.Sprintf("The watch of %s on %s sent nothing for %s; it takes a snapshot every %s.",
-			r.Process.Image, r.Host, ageOf(r.ReportedAt, now), quantity.ShortDuration(time.Duration(r.EveryNS))),
+		text := fmt.Sprintf("The watch of %s on %s sent nothing for %s; it takes a snapshot every %s.",
+			r.Process.Image, r.Host, ageOf(r.ReportedAt, now), quantity.ShortDuration(time.Duration(r.EveryNS)))
+		add(RecordingSilent, r.ReportedAt, text,
 			`heapdrift watch --image "`+r.Process.Image+`"`+flags)
 	}
 	return list

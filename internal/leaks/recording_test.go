@@ -106,6 +106,10 @@ func TestRecordingCheck(t *testing.T) {
 		spoil(&r)
 		err := r.Check()
 		var wrong *leaks.FieldError
+		r.Process.Image = `a" & calc & "`
+		if refused := r.Check(); refused == nil {
+			t.Error("a name that cmd reads as code is taken")
+		}
 		if field == "" && err != nil || field != "" && (!errors.As(err, &wrong) || wrong.Field != field) {
 			t.Errorf("%s: %v", field, err)
 		}

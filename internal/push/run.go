@@ -92,7 +92,8 @@ func (c *Client) ReportRecording(ctx context.Context, id int64, r *leaks.Recordi
 
 // ReportRestored tells the server that no recording of a project has settings changed on a host any more.
 func (c *Client) ReportRestored(ctx context.Context, project, host string) error {
-	_, err := c.sendJSON(ctx, http.MethodPost, "/api/v1/projects/"+url.PathEscape(project)+"/restored", map[string]string{"host": host})
+	_, err := c.sendJSON(ctx, http.MethodPost, "/api/v1/projects/"+url.PathEscape(project)+"/restored",
+		map[string]string{"host": host})
 	return err
 }
 
