@@ -22,7 +22,7 @@ func TestOrderOfKinds(t *testing.T) {
 		}
 		list = append(list, text)
 	}
-	const want = "UMDH snapshots, expected; Trace, expected; Full dump, expected, searches 4; a log of Application Verifier; a log with leaks at exit; a log of WinDbg, searches 1; a report of DebugDiag; a file of VMMap; a heap snapshot"
+	const want = "UMDH snapshots, expected; Trace, expected; Full dump, expected, searches 4; a heap profile; a log of Application Verifier; a log of LeakDiag; a log with leaks at exit; statistics of mimalloc; a log of WinDbg, searches 1; a report of DebugDiag; a file of VMMap; a heap snapshot"
 	if got := strings.Join(list, "; "); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
