@@ -52,8 +52,8 @@ func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.RunVerdict) error {
 
 // withoutVerdict are the fields of a verdict where there is none.
 func withoutVerdict() map[string]any {
-	fields := map[string]any{"run": nil, "baseline": nil, "matters": nil, "record": nil, "policy": 0, "pending": 0, "failed_evidence": 0,
-		"silenced": 0, "rerun": false}
+	fields := map[string]any{"run": nil, "baseline": nil, "matters": nil, "record": nil, "policy": 0, "pending": 0,
+		"failed_evidence": 0, "silenced": 0, "rerun": false}
 	for _, name := range []string{"state", "status", "power"} {
 		fields[name] = ""
 	}

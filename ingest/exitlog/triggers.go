@@ -9,8 +9,8 @@ import (
 // leastTrigger is the length of the shortest trigger: the search looks at two bytes of so many.
 const leastTrigger = 7
 
-// beginWords are in a line of each list that is read. The search is as fast as the first leastTrigger bytes of all words
-// are few and rare: "leaks found" of "no leaks found" begins as other words do.
+// beginWords are in a line of each list that is read. The search is as fast as the first leastTrigger bytes of all
+// words are few and rare: "leaks found" of "no leaks found" begins as other words do.
 var beginWords = []string{
 	"Detected memory leaks!", "Dumping objects ->", " block at 0x", " block at $",
 	"---------- Block ", "Visual Leak Detector detected ", "No memory leaks detected.",

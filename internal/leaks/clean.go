@@ -229,7 +229,7 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 	order := make([]*RunSighting, 0, len(runs))
 	atExit := OnlyAtExit(runs)
 	for i := range runs {
-		if line.IndexOf(runs[i].Build) >= 0 && !(atExit && runs[i].isSilentAtExit()) {
+		if line.IndexOf(runs[i].Build) >= 0 && (!atExit || !runs[i].isSilentAtExit()) {
 			order = append(order, &runs[i])
 		}
 	}

@@ -47,7 +47,8 @@ func Suppressions(project, form string, leaks []SuppressedLeak) (string, error) 
 		}
 		entries.WriteString(text)
 	}
-	head := suppressions.Comment(fmt.Sprintf("%s of project %s, for %s", quantity.Plural(written, "known leak"), project, f.Tool()))
+	head := suppressions.Comment(fmt.Sprintf("%s of project %s, for %s", quantity.Plural(written, "known leak"), project,
+		f.Tool()))
 	if out > 0 {
 		head += suppressions.Comment(quantity.Plural(out, "known leak")+" left out:") + left.String()
 	}

@@ -37,7 +37,7 @@ func called(functions ...string) (stack []capture.FrameText) {
 
 // suiteIn is the evidence of a build: the debug CRT lists 500 old blocks in 40 tests, Visual Leak Detector and a series
 // of UMDH logs show what a test leaks in some builds.
-func suiteIn(t *testing.T, build int, leaks bool) *analysis.Report {
+func suiteIn(t *testing.T, build int, leaking bool) *analysis.Report {
 	const old, tests, ofNew = 500, 40, 17
 	var lists []*capture.Capture
 	for test := range tests {
@@ -48,7 +48,7 @@ func suiteIn(t *testing.T, build int, leaks bool) *analysis.Report {
 				File: fmt.Sprintf(`c:\src\file%d.cpp`, k%23), Line: uint32(20 + k + build)})
 		}
 		v := listIn("vld", name)
-		if leaks && test == ofNew {
+		if leaking && test == ofNew {
 			put(v, 3, 12288, called("Fresh::Add", "Cache::Fill", "main")...)
 		}
 		lists = append(lists, c, v)
@@ -58,7 +58,7 @@ func suiteIn(t *testing.T, build int, leaks bool) *analysis.Report {
 		s := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "tests.exe", PID: 7},
 			Snapshots: []capture.Snapshot{{TakenAt: time.Date(2026, 1, 2, 3, int(n), 0, 0, time.UTC)}}}
 		put(s, 5, 500, called("Cache::Fill", "main")...)
-		if leaks {
+		if leaking {
 			put(s, 40*(n+1), 4096*40*(n+1), called("Fresh::Add", "Cache::Fill", "main")...)
 		}
 		input = append(input, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("%d.txt", n)}}, Captures: []*capture.Capture{s}})

@@ -98,7 +98,8 @@ func part(s string) (name, rest string, ok bool) {
 func isIdentifier(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if c != '_' && c != '$' && (c < '0' || c > '9' || i == 0) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c < 0x80 {
+		letter := c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+		if digit := c >= '0' && c <= '9' && i > 0; !letter && !digit {
 			return false
 		}
 	}

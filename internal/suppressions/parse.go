@@ -36,8 +36,8 @@ type entry struct {
 }
 
 // errorKinds are those of Dr. Memory, with which its entries begin.
-var errorKinds = []string{"LEAK", "POSSIBLE LEAK", "REACHABLE LEAK", "HANDLE LEAK", "UNADDRESSABLE ACCESS", "UNINITIALIZED READ",
-	"INVALID HEAP ARGUMENT", "GDI USAGE ERROR", "WARNING"}
+var errorKinds = []string{"LEAK", "POSSIBLE LEAK", "REACHABLE LEAK", "HANDLE LEAK", "UNADDRESSABLE ACCESS",
+	"UNINITIALIZED READ", "INVALID HEAP ARGUMENT", "GDI USAGE ERROR", "WARNING"}
 
 func (p *parser) take(line string) {
 	switch {

@@ -113,7 +113,8 @@ func (w *Wine) InConsole(t testing.TB, dir, program string, args ...string) *exe
 		line = append(line, "'"+strings.ReplaceAll(arg, "'", `'\''`)+"'")
 	}
 	// exec, since Ctrl C reaches every program of the console: a shell that waits for Wine would end with its own code.
-	cmd := exec.CommandContext(t.Context(), needs.Program(t, "script"), "-qec", "exec "+strings.Join(line, " "), os.DevNull)
+	command := "exec " + strings.Join(line, " ")
+	cmd := exec.CommandContext(t.Context(), needs.Program(t, "script"), "-qec", command, os.DevNull)
 	cmd.Dir, cmd.Env = dir, w.environment()
 	return cmd
 }

@@ -20,7 +20,8 @@ func findingOf(f *analysis.Finding) Finding {
 	out := Finding{
 		Signature: f.Signature, Kind: f.Kind, Title: f.Title, Leaf: f.Leaf, Outline: f.Outline, Frames: f.Frames,
 		Class: f.Verdict, Score: f.Score, Certain: f.Certain, Immaterial: f.Immaterial, Risk: f.Risk,
-		Outstanding: f.Outstanding, Allocated: -1, Listed: f.LeftAtExit.Listed(), Owner: f.Owner, Known: f.Known, ByRule: f.Known != "",
+		Outstanding: f.Outstanding, Allocated: -1, Listed: f.LeftAtExit.Listed(), Owner: f.Owner,
+		Known: f.Known, ByRule: f.Known != "",
 	}
 	if f.Growth != nil {
 		out.Growth = new(f.GrowthBeforeExit())

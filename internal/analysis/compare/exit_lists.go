@@ -55,7 +55,8 @@ func (s FrameCounts) hasTool(leak *analysis.ListedLeak) bool {
 	return slices.ContainsFunc(leak.Tools, func(tool string) bool { return s.Stacks(listOf(tool)) > 0 })
 }
 
-// listsTools reports whether the build has a list of a tool that lists a finding, where nothing else shows it as a leak.
+// listsTools reports whether the build has a list of a tool that lists a finding, where nothing else shows it as a
+// leak.
 func (s *BuildResult) listsTools(f *Finding) bool {
 	return f.Class != analysis.ClassLeftAtExit || f.Listed == nil ||
 		slices.ContainsFunc(s.Seen, func(seen FrameCounts) bool { return seen.hasTool(f.Listed) })
