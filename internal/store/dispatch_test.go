@@ -136,6 +136,26 @@ func TestRoomAtTheBroker(t *testing.T) {
 	}
 }
 
+// Jobs that wait at the broker for longer than the resend interval are handed over again and take their room still:
+// else the backlog would move to the broker, where nobody takes turns.
+func TestBrokerTakesNoMore(t *testing.T) {
+	l := newQueueLab(t)
+	for n := range 20 {
+		l.add(arrival{run: fmt.Sprintf("a/%d", n)})
+	}
+	first := l.send(3, 1)
+	for range 3 {
+		l.sql(`update jobs set sent_at = sent_at - interval '2 hours' where sent_at is not null`)
+		if again := l.send(3, 1); again != first {
+			t.Errorf("handed over again: %s, want %s", again, first)
+		}
+	}
+	l.sql(`update jobs set state = 'done' where sent_at is not null`)
+	if next := l.send(3, 1); next != "a/3 a/4 a/5" {
+		t.Errorf("then %s", next)
+	}
+}
+
 // The fourth snapshot of a run that has a report goes within a round, however many younger runs of other projects wait
 // for their first.
 func TestRunWithReportWaitsForOneRound(t *testing.T) {
