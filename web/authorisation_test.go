@@ -71,7 +71,7 @@ func newTeam(t testing.TB) *team {
 	tm.upload = "UPLOADOFOURSABCDEFGHIJKLMN"
 	if err := uploadstore.CreateUpload(ctx, opt.Store,
 		uploadstore.Upload{ID: tm.upload, Length: 10,
-			Target: []byte(`{"project":"ours","build":"1","scenario":"default","run":"1","name":"b.txt"}`)}, store.Traffic{}); err != nil {
+			Target: []byte(`{"project":"ours","build":"1","scenario":"default","run":"1","name":"b.txt"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	link := accounts.NewLink()

@@ -45,6 +45,9 @@ func ParseProxies(text string) (Proxies, error) {
 			}
 			network = netip.PrefixFrom(address, address.BitLen())
 		}
+		if at := network.Addr(); at.Is4In6() {
+			return Proxies{}, fmt.Errorf("%q: write the address as IPv4", field)
+		}
 		p.Networks = append(p.Networks, network.Masked())
 	}
 	return p, nil

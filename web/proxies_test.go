@@ -48,7 +48,7 @@ func TestClientAddress(t *testing.T) {
 }
 
 func TestParseProxies(t *testing.T) {
-	for _, text := range []string{"-1", "17", "10.0.0.0/33", "proxy.local", "10.0.0.1,", "true"} {
+	for _, text := range []string{"-1", "17", "10.0.0.0/33", "proxy.local", "10.0.0.1,", "true", "::ffff:10.0.0.1", "::ffff:10.0.0.0/104"} {
 		if p, err := ParseProxies(text); err == nil {
 			t.Errorf("%q: %+v", text, p)
 		}

@@ -19,9 +19,18 @@ func elevatedLines() []string {
 	return linesOf(dir, program, os.Args[1:])
 }
 
+// tokenFlag is a flag whose value is a secret, which is not printed.
+const tokenFlag = "token"
+
 func linesOf(dir, program string, args []string) []string {
 	words := []string{argument(program)}
-	for _, arg := range args {
+	for i, arg := range args {
+		switch name, _, given := strings.Cut(strings.TrimLeft(arg, "-"), "="); {
+		case given && name == tokenFlag && strings.HasPrefix(arg, "-"):
+			arg = "--" + tokenFlag + "=TOKEN"
+		case i > 0 && strings.HasPrefix(args[i-1], "-") && strings.TrimLeft(args[i-1], "-") == tokenFlag:
+			arg = "TOKEN"
+		}
 		words = append(words, argument(arg))
 	}
 	return []string{"pushd " + argument(dir), strings.Join(words, " ")}

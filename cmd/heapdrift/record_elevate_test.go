@@ -13,6 +13,10 @@ func TestElevatedLines(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("\n%s\nwant\n%s", got, want)
 	}
+	got = linesOf(`C:\w`, "heapdrift", []string{"record", "--token", "secret", "-token=secret", "--token=secret", "token=x", "--", "-token"})
+	if want := `heapdrift record --token TOKEN --token=TOKEN --token=TOKEN token=x -- -token`; got[1] != want {
+		t.Errorf("%s\nwant %s", got[1], want)
+	}
 	if lines := elevatedLines(); len(lines) != 2 {
 		t.Errorf("%q", lines)
 	}

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -33,12 +35,18 @@ func neededServices(c config, r role) []service {
 			s.Close()
 		}
 		return err
-	}, store.IsUnavailable}}
+	}, mayCome}}
 	if r.work {
 		services = append(services, service{"Redis",
 			func(ctx context.Context) error { return queue.CheckBroker(ctx, c.RedisURL) }, queue.IsAway})
 	}
 	return services
+}
+
+// mayCome reports whether the database may answer later. A certificate that is not trusted stays so.
+func mayCome(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return store.IsUnavailable(err) && !errors.As(err, &certificate)
 }
 
 // waitFor waits until the services answer, and says every few seconds for which it waits: containers and machines

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -14,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"heapdrift/internal/await"
 	"heapdrift/internal/embedded"
@@ -84,6 +88,20 @@ func TestWait(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An outage may pass; a certificate that nobody trusts, or a password that is wrong, does not.
+func TestMayCome(t *testing.T) {
+	for want, list := range map[bool][]error{
+		true:  {&pgconn.ConnectError{}, &net.OpError{Op: "dial", Err: errAway}, &pgconn.PgError{Code: "57P03"}},
+		false: {&tls.CertificateVerificationError{Err: errAway}, &pgconn.PgError{Code: "28P01"}, &pgconn.PgError{Code: "3D000"}},
+	} {
+		for _, err := range list {
+			if got := mayCome(fmt.Errorf("store: open: %w", err)); got != want {
+				t.Errorf("%T %v: %t", err, err, got)
+			}
+		}
 	}
 }
 

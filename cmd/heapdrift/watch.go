@@ -38,11 +38,11 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 	if f.push.url != "" {
 		r.Taken = func(ctx context.Context, rec *record.Recording) { f.pushWatched(ctx, rec, s) }
 	}
-	err = r.Watch(ctx, plan, func(ctx context.Context, rec *record.Recording, _ error) {
+	err = r.Watch(ctx, plan, func(ctx context.Context, rec *record.Recording, failed error) {
 		if rec != nil && len(rec.Files) > 0 && f.push.url != "" {
 			f.reportEnd(ctx, rec, s)
 		}
-		if rec == nil || len(rec.Files) == 0 || f.push.url != "" || ctx.Err() != nil {
+		if rec == nil || len(rec.Files) == 0 || f.push.url != "" || errors.Is(failed, record.ErrInterrupted) {
 			return
 		}
 		if _, err := f.conclude(ctx, rec, s); err != nil {

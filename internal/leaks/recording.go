@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"heapdrift/ingest/quantity"
 )
@@ -31,8 +32,11 @@ type RecordingState struct {
 	} `json:"settings"`
 }
 
-// stateRunning is the State of a recording under way.
-const stateRunning = "running"
+// The States of a recording that warnings go by: one under way, and one that its user has ended.
+const (
+	stateRunning     = "running"
+	stateInterrupted = "interrupted"
+)
 
 // Limits of a RecordingState.
 const (
@@ -48,13 +52,19 @@ func (r *RecordingState) Check() error {
 				Message: fmt.Sprintf("%q must be one line of at most %d bytes", f.value, maxRecordingName)}
 		}
 	}
-	if strings.ContainsAny(r.Process.Image, "\"%`$!") { // it stands in a command that people copy
+	if strings.ContainsFunc(r.Process.Image, isUnsafeInCommand) {
 		return &FieldError{Field: "process.image", Message: fmt.Sprintf("%q is no name of a program", r.Process.Image)}
 	}
 	if r.Began.IsZero() || r.EveryNS < 0 || len(r.Settings.Changed) > maxSettings {
 		return &FieldError{Field: "recording", Message: "began, every_ns or settings are none of a recording"}
 	}
 	return nil
+}
+
+// isUnsafeInCommand reports whether a rune is none of a program's name: the name stands in a command that people copy,
+// and PowerShell takes typographic quotes for quotes.
+func isUnsafeInCommand(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ._-+()", r)
 }
 
 // SettingsOn reports whether settings of Windows are changed still.
@@ -64,7 +74,8 @@ func (r *RecordingState) SettingsOn() bool {
 
 // A StoredRecording is the state of a run's recording, and when the server was told.
 type StoredRecording struct {
-	Run int64
+	Run             int64
+	Build, Scenario string
 	RecordingState
 	ReportedAt time.Time // by the server's clock
 }
@@ -122,7 +133,7 @@ func (r *StoredRecording) warnings(flags string, now time.Time) (list []Recordin
 			Since: since, Sentence: sentence, Do: do})
 	}
 	silent := r.silent(now)
-	if r.SettingsOn() && (r.State != stateRunning || !r.Watch || silent) {
+	if r.SettingsOn() && (silent || !r.expected(now)) {
 		add(RecordingSettingsOn, r.Began, fmt.Sprintf("Stack recording of %s is on on %s for %s.", r.Process.Image, r.Host,
 			ageOf(r.Began, now)), "heapdrift record --undo"+flags)
 	}
@@ -130,9 +141,26 @@ func (r *StoredRecording) warnings(flags string, now time.Time) (list []Recordin
 		text := fmt.Sprintf("The watch of %s on %s sent nothing for %s; it takes a snapshot every %s.",
 			r.Process.Image, r.Host, ageOf(r.ReportedAt, now), quantity.ShortDuration(time.Duration(r.EveryNS)))
 		add(RecordingSilent, r.ReportedAt, text,
-			`heapdrift watch --image "`+r.Process.Image+`"`+flags)
+			fmt.Sprintf(`heapdrift watch --image "%s" --every %s --build "%s" --scenario "%s"`, r.Process.Image,
+				time.Duration(r.EveryNS), r.Build, r.Scenario)+flags)
 	}
 	return list
+}
+
+// idleWatch is how long a watch may wait for the next start of its program before its settings are warned of; at least
+// missedIntervals of its snapshots.
+const idleWatch = 24 * time.Hour
+
+// expected reports whether a watch is under way that keeps settings on: between two runs of its program it waits for the
+// next start.
+func (r *StoredRecording) expected(now time.Time) bool {
+	switch {
+	case !r.Watch || r.State == stateInterrupted:
+		return false
+	case r.State == stateRunning:
+		return true
+	}
+	return now.Sub(r.ReportedAt) <= max(idleWatch, missedIntervals*time.Duration(r.EveryNS))
 }
 
 // silent reports whether a watch by time missed its snapshots.

@@ -13,7 +13,7 @@ var recordingBegan = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // watched is a watch that told the server at a time after its begin; its settings are on.
 func watched(host, image string, told time.Duration) leaks.StoredRecording {
-	r := leaks.StoredRecording{Run: 7, ReportedAt: recordingBegan.Add(told)}
+	r := leaks.StoredRecording{Run: 7, Build: "b 7", Scenario: "soak", ReportedAt: recordingBegan.Add(told)}
 	r.Host, r.State, r.Process.Image, r.Began = host, "running", image, recordingBegan
 	r.Watch, r.EveryNS = true, int64(time.Hour)
 	r.Settings.Changed = append(r.Settings.Changed, struct {
@@ -41,6 +41,7 @@ func TestRecordingWarningsOfAWatch(t *testing.T) {
 	list := leaks.RecordingWarnings([]leaks.StoredRecording{r}, "http://h", "shop", recordingBegan.Add(3*time.Hour))
 	if len(list) != 2 || list[0].Host != "PC1" || list[0].Process != "app.exe" || !list[0].Since.Equal(recordingBegan) ||
 		list[0].Do != `heapdrift record --undo --push http://h --project "shop"` || list[0].Sentence != "Stack recording of app.exe is on on PC1 for 3 h." ||
+		list[1].Do != `heapdrift watch --image "app.exe" --every 1h0m0s --build "b 7" --scenario "soak" --push http://h --project "shop"` ||
 		list[1].Sentence != "The watch of app.exe on PC1 sent nothing for 3 h; it takes a snapshot every 60 min." {
 		t.Errorf("%+v", list)
 	}
@@ -51,6 +52,9 @@ func TestRecordingWarningsOfAWatch(t *testing.T) {
 	}{
 		"by work":     {func(r *leaks.StoredRecording) { r.EveryNS = 0 }, ""},
 		"interrupted": {func(r *leaks.StoredRecording) { r.State = "interrupted" }, "settings-on"},
+		"its program has ended, and did not start for a day":   {func(r *leaks.StoredRecording) { r.State = "ended"; r.ReportedAt = late.Add(-24*time.Hour - 1) }, "settings-on"},
+		"its program has ended, and may start":                 {func(r *leaks.StoredRecording) { r.State = "ended"; r.ReportedAt = late.Add(-24 * time.Hour) }, ""},
+		"its program has ended, and a snapshot takes two days": {func(r *leaks.StoredRecording) { r.State, r.EveryNS = "failed", int64(50*time.Hour) }, ""},
 		"restored":    {func(r *leaks.StoredRecording) { r.State, r.Settings.Restored = "ended", &late }, ""},
 		"no settings": {func(r *leaks.StoredRecording) { r.Settings.Changed = nil }, "watch-silent"},
 		"no watch":    {func(r *leaks.StoredRecording) { r.Watch = false }, "settings-on"},
@@ -67,7 +71,7 @@ func TestRecordingWarningsOfAWatch(t *testing.T) {
 func TestRecordingWarningsByNewest(t *testing.T) {
 	now := recordingBegan.Add(time.Hour)
 	on, off, other := watched("PC1", "app.exe", 0), watched("pc1", "App.exe", time.Minute), watched("PC2", "app.exe", 0)
-	on.State, off.State, other.State = "failed", "ended", "failed"
+	on.State, off.State, other.State = "interrupted", "ended", "interrupted"
 	off.Settings.Restored = &now
 	list := leaks.RecordingWarnings([]leaks.StoredRecording{on, off, other}, "http://h", "shop", now)
 	if len(list) != 1 || list[0].Host != "PC2" {

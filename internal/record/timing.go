@@ -73,11 +73,21 @@ func ParseDayTime(text string) (DayTime, error) {
 
 func (d DayTime) String() string { return fmt.Sprintf("%02d:%02d", d.Hour, d.Minute) }
 
+// noon is an hour that each day has.
+const noon = 12
+
 // Next is the first time after now, in now's zone: once on each day, also where the clock leaves the time out or has it
 // twice.
 func (d DayTime) Next(now time.Time) time.Time {
+	at := func(day, hour, minute int) time.Time {
+		return time.Date(now.Year(), now.Month(), day, hour, minute, 0, 0, now.Location())
+	}
 	for day := now.Day(); ; day++ {
-		if next := time.Date(now.Year(), now.Month(), day, d.Hour, d.Minute, 0, 0, now.Location()); next.After(now) {
+		next := at(day, d.Hour, d.Minute)
+		if next.Day() != at(day, noon, 0).Day() { // the clock leaves the time out, and Go takes the evening before
+			next = next.Add(time.Hour)
+		}
+		if next.After(now) {
 			return next
 		}
 	}
@@ -89,8 +99,14 @@ const clockStep = time.Minute
 // byDay is due at a time of each day.
 func (r *Recorder) byDay(ctx context.Context, send func(due) bool) {
 	now := func() time.Time { return time.Now().Round(0) } // the clock on the wall
+	var last time.Time
 	for {
-		next := r.Options.At.Next(now())
+		from := now()
+		if from.Before(last) { // the clock was set back: the snapshot of the day is there
+			from = last
+		}
+		next := r.Options.At.Next(from)
+		last = next
 		for left := next.Sub(now()); left > 0; left = next.Sub(now()) {
 			if !pause(ctx, min(left, clockStep)) {
 				return

@@ -192,24 +192,27 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		var dirs []string
-		err = r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, _ error) {
+		err = r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, failed error) {
 			dirs = append(dirs, rec.Dir)
 			// The settings are those of the watch: on for its runs, restored before the end of the last one is told.
-			if last := len(dirs) == 3; len(rec.Settings.Changed) != 2 || (rec.Settings.Restored != nil) != last || !rec.Watch ||
+			if last := len(dirs) >= 3; len(rec.Settings.Changed) != 2 || (rec.Settings.Restored != nil) != last || !rec.Watch ||
 				rec.EveryNS != int64(time.Hour) {
 				t.Errorf("run %d: %+v, watch %t every %d", len(dirs), rec.Settings, rec.Watch, rec.EveryNS)
 			}
 			if n := len(rec.Files); n > 0 { // the last one is stopped as it waits
 				f.note("run of %d", n)
 			}
+			if len(dirs) == 4 && (rec.Dir != dirs[1] || !errors.Is(failed, record.ErrInterrupted)) {
+				t.Errorf("the end of the settings is told with %s: %v", rec.Dir, failed)
+			}
 		})
-		if err != nil || len(dirs) != 3 || dirs[0] == dirs[1] {
+		if err != nil || len(dirs) != 4 || dirs[0] == dirs[1] {
 			t.Errorf("%q, %v", dirs, err)
 		}
 	})
 	const with = "starts with app.exe GlobalFlag 0x1000 StackTraceDatabaseSizeInMb 0x100"
 	f.expect(t, "schtasks.exe /create", "set GlobalFlag", "set StackTraceDatabaseSizeInMb", with, "snapshot 1", "snapshot 2", "run of 2",
 		with, "snapshot 3", "snapshot 4", "run of 2", "delete GlobalFlag", "delete StackTraceDatabaseSizeInMb",
-		"schtasks.exe /delete")
+		"schtasks.exe /delete", "run of 2")
 	f.untouched(t)
 }

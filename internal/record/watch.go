@@ -13,13 +13,21 @@ import (
 const retryTime = time.Minute
 
 // Watch records every run of a program until ctx ends: a folder for each. The settings stay as long as the watch, as
-// they have to be there whenever the program starts. ended is told of each run with its error.
+// they have to be there whenever the program starts. ended is told of each run with its error, and of the last one with
+// evidence again, with ErrInterrupted, when the settings are restored.
 func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Context, *Recording, error)) (err error) {
 	whole := &session{Recorder: r, plan: p, rec: &Recording{}}
 	if whole.settings, err = r.set(ctx, p, whole.rec); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, whole.restore(ctx)) }()
+	var last *Recording // the newest that has files and has not been told that settings are restored
+	defer func() {
+		err = errors.Join(err, whole.restore(ctx))
+		if last != nil && len(whole.rec.Settings.Changed) > 0 {
+			last.Settings = whole.rec.Settings
+			ended(ctx, last, ErrInterrupted)
+		}
+	}()
 	if set := whole.settings; set != nil {
 		defer context.AfterFunc(ctx, func() { _, _ = set.restore(ctx) })()
 	}
@@ -36,10 +44,16 @@ func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Contex
 			return err
 		}
 		rec, err := one.Run(ctx, plan)
+		if rec != nil && len(rec.Files) > 0 {
+			last = rec
+		}
 		if errors.Is(err, ErrInterrupted) {
 			failure := whole.restore(ctx)
 			rec.Settings = whole.rec.Settings // as before, which is told with the recording
 			failure = errors.Join(failure, rec.save())
+			if len(rec.Files) > 0 {
+				last = nil
+			}
 			ended(ctx, rec, err)
 			return failure
 		}

@@ -264,7 +264,7 @@ func TestUploadsOfADeletedProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := uploadstore.CreateUpload(t.Context(), l.Store,
-			uploadstore.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}, store.Traffic{}); err != nil {
+			uploadstore.Upload{ID: project, Length: 10, Target: []byte(`{"project":"` + project + `"}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}

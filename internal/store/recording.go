@@ -36,10 +36,12 @@ func (s *Store) UpdateRestored(ctx context.Context, project, host string, at tim
 	}
 	return db.Tx(ctx, s, "restored settings", func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
-			update runs r set recording = jsonb_set(jsonb_set(recording, '{settings,restored}', $3), '{state}', '"interrupted"')
-			from scenarios s join projects p on p.id = s.project_id
-			where s.id = r.scenario_id and p.name = $1 and lower(r.recording->>'host') = lower($2)
-				and r.recording->'settings'->>'restored' is null`, project, host, text)
+			update runs set recording = jsonb_set(jsonb_set(recording, '{settings,restored}', $3), '{state}', '"interrupted"')
+			where id in (
+				select r.id from runs r join scenarios s on s.id = r.scenario_id join projects p on p.id = s.project_id
+				where p.name = $1 and lower(r.recording->>'host') = lower($2) and r.recording->'settings'->>'restored' is null
+					and jsonb_path_exists(r.recording, '$.settings.changed[0]')
+				order by r.id for update of r)`, project, host, text) // in the order in which others lock runs
 		return err
 	})
 }
@@ -49,13 +51,14 @@ func (s *Store) UpdateRestored(ctx context.Context, project, host string, at tim
 const maxRecordings = 1000
 
 type recordingRow struct {
-	ID        int64
-	Recording []byte
-	At        time.Time
+	ID              int64
+	Build, Scenario string
+	Recording       []byte
+	At              time.Time
 }
 
 func (r *recordingRow) stored() (leaks.StoredRecording, error) {
-	stored := leaks.StoredRecording{Run: r.ID, ReportedAt: r.At}
+	stored := leaks.StoredRecording{Run: r.ID, Build: r.Build, Scenario: r.Scenario, ReportedAt: r.At}
 	if err := json.Unmarshal(r.Recording, &stored.RecordingState); err != nil {
 		return stored, fmt.Errorf("store: recording of run %d: %w", r.ID, err)
 	}
@@ -65,7 +68,8 @@ func (r *recordingRow) stored() (leaks.StoredRecording, error) {
 // ListRecordings lists what recordings say of the runs of a project, the newest first.
 func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.StoredRecording, error) {
 	rows, err := db.All[recordingRow](ctx, db.Q(v), `
-		select r.id, r.recording, r.recording_at as at from runs r join scenarios s on s.id = r.scenario_id
+		select r.id, b.name as build, s.name as scenario, r.recording, r.recording_at as at
+		from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id
 			join projects p on p.id = s.project_id
 		where p.name = $1 and r.recording is not null order by r.recording_at desc limit $2`, project, maxRecordings)
 	if err != nil {
@@ -83,7 +87,9 @@ func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.Store
 // FindRecording is what its recording says of a run; nil where nothing does.
 func (v View) FindRecording(ctx context.Context, run int64) (*leaks.StoredRecording, error) {
 	row, err := db.One[recordingRow](ctx, db.Q(v),
-		`select id, recording, recording_at as at from runs where id = $1 and recording is not null`, run)
+		`select r.id, b.name as build, s.name as scenario, r.recording, r.recording_at as at
+		from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id
+		where r.id = $1 and r.recording is not null`, run)
 	if err = db.Wrap("recording", err); errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}

@@ -122,7 +122,7 @@ func TestRenameProject(t *testing.T) {
 		}
 		for _, kind := range []string{"open", "done"} {
 			if err := uploadstore.CreateUpload(ctx, l.Store, uploadstore.Upload{ID: name + kind, Length: 1,
-				Target: []byte(`{"project":"` + name + `"}`)}, store.Traffic{}); err != nil {
+				Target: []byte(`{"project":"` + name + `"}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}

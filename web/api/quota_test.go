@@ -185,6 +185,29 @@ func TestQuotaOfUploadsAtOnce(t *testing.T) {
 			}
 		})
 	}
+	t.Run("in part", func(t *testing.T) { // what came of an upload counts, what was announced does not
+		url, token, _ := closedNode(t, func(in *intake.Intake) { in.TokenQuota = int64(size) })
+		half := text(24)[:size/2]
+		res := send(t, "POST", url+"/api/v1/evidence", token, nil, tus("Upload-Length", strconv.Itoa(size),
+			"Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")...)
+		part := url + res.Header.Get("Location")
+		if res := send(t, "PATCH", part, token, strings.NewReader(half), tus("Upload-Offset", "0",
+			"Content-Type", "application/offset+octet-stream")...); res.StatusCode != http.StatusNoContent {
+			t.Fatal(res.Status)
+		}
+		put := func() int {
+			return send(t, "PUT", url+evidence("name", "b.txt"), token, strings.NewReader(text(24))).StatusCode
+		}
+		if status := put(); status != http.StatusTooManyRequests {
+			t.Errorf("beside half of another file: %d", status)
+		}
+		if res := send(t, "DELETE", part, token, nil, tus()...); res.StatusCode != http.StatusNoContent {
+			t.Fatal(res.Status)
+		}
+		if status := put(); status != http.StatusCreated {
+			t.Errorf("after the other was given up: %d", status)
+		}
+	})
 	t.Run("given up", func(t *testing.T) {
 		url, token, _ := closedNode(t, func(in *intake.Intake) { in.TokenQuota = int64(size) })
 		for range 3 {

@@ -1,11 +1,9 @@
 package api
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
-	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/problem"
 )
@@ -55,21 +52,17 @@ func (a *API) uploadCreate(c echo.Context) error {
 	if limit := a.intake.MaxBytes; limit > 0 && length > limit {
 		return intake.ErrTooLarge
 	}
-	if err := a.intake.CheckSpace(length); err != nil {
+	if err := a.intake.CheckQuota(r.Context(), length); err != nil {
 		return err
 	}
 	text, err := json.Marshal(upload)
 	if err != nil {
 		return fmt.Errorf("api: create upload: %w", err)
 	}
-	reserved, err := a.intake.ReserveQuota(r.Context(), length)
-	if err != nil {
-		return err
-	}
 	id := rand.Text()
 	if err := uploadstore.CreateUpload(r.Context(), a.store, uploadstore.Upload{
-		ID: id, Length: length, Target: text}, reserved); err != nil {
-		return errors.Join(err, accountstore.ReleaseTraffic(context.WithoutCancel(r.Context()), a.store, reserved))
+		ID: id, Length: length, Target: text}); err != nil {
+		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, "/api/v1/evidence/"+id)
 	return c.NoContent(http.StatusCreated)

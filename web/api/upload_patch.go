@@ -1,11 +1,16 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"mime"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/accountstore"
+	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/problem"
 )
 
@@ -44,17 +49,36 @@ func (a *API) uploadPatch(c echo.Context) error {
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge,
 			"%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
 	}
-	check := a.intake.CheckSpace
-	if !upload.Reserved { // it began before uploads were reserved, or without a quota
-		check = func(bytes int64) error { return a.intake.CheckQuota(r.Context(), bytes) }
-	}
-	if err := check(upload.Length - offset); err != nil {
+	if err := a.intake.CheckSpace(upload.Length - offset); err != nil {
 		return err
 	}
-	if err := a.receive(r.Context(), c.RealIP(), &upload, bodyOf(c)); err != nil {
+	reserved, err := a.intake.ReserveQuota(r.Context(), upload.Length-offset)
+	if err != nil {
+		return err
+	}
+	err = a.receive(r.Context(), c.RealIP(), &upload, bodyOf(c))
+	if err := errors.Join(err, a.settle(r.Context(), &upload, reserved, offset)); err != nil {
 		return err
 	}
 	return sendOffset(c, http.StatusNoContent, upload)
+}
+
+// settle counts what a request has brought of an upload in the quota of its token, and gives back what was reserved for
+// more. An upload that was refused is gone, and counts for nothing.
+func (a *API) settle(ctx context.Context, u *uploadstore.Upload, reserved store.Traffic, from int64) error {
+	if reserved.Token == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	came := reserved
+	came.Bytes = u.Received - from
+	err := uploadstore.CountTraffic(ctx, a.store, u.ID, came)
+	if errors.Is(err, store.ErrNotFound) {
+		came.Bytes, err = 0, nil
+	}
+	reserved.Bytes -= came.Bytes
+	return errors.Join(err, accountstore.ReleaseTraffic(ctx, a.store, reserved))
 }
 
 func mismatch(sent, stands int64) error {

@@ -118,7 +118,7 @@ func (a *API) finish(ctx context.Context, locked *uploadstore.LockedUpload, part
 		return fmt.Errorf("api: upload %s: %w", locked.ID, err)
 	}
 	file := a.openParts(ctx, locked.ID, parts, digest)
-	result, err := a.accept(ctx, created, intake.Body{Reader: file, Bytes: locked.Length, Reserved: locked.Reserved})
+	result, err := a.accept(ctx, created, intake.Body{Reader: file, Bytes: locked.Length, Reserved: true})
 	file.close()
 	if err != nil {
 		if problem.FromError(err).Status < http.StatusInternalServerError {

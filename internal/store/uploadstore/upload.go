@@ -27,20 +27,14 @@ type Upload struct {
 	HashState []byte // running digest of what was received
 	Target    json.RawMessage
 	Result    json.RawMessage // answer to the client once it is complete; nil before
-	Reserved  bool            // its bytes count in the quota of its token
 }
 
-const uploadColumns = `id, length, received, parts, hash_state, target, result, token_id is not null reserved`
+const uploadColumns = `id, length, received, parts, hash_state, target, result`
 
-// CreateUpload records a new upload, and what is reserved for it in the quota of its token.
-func CreateUpload(ctx context.Context, s *store.Store, u Upload, reserved store.Traffic) error {
-	var token *int64
-	var day *time.Time
-	if reserved.Token != 0 {
-		token, day = &reserved.Token, &reserved.Day
-	}
-	_, err := db.Conns(s).Exec(ctx, `insert into uploads (id, length, target, token_id, token_day) values ($1, $2, $3, $4, $5)`,
-		u.ID, u.Length, u.Target, token, day)
+// CreateUpload records a new upload.
+func CreateUpload(ctx context.Context, s *store.Store, u Upload) error {
+	_, err := db.Conns(s).Exec(ctx,
+		`insert into uploads (id, length, target) values ($1, $2, $3)`, u.ID, u.Length, u.Target)
 	return db.Wrap("create upload", err)
 }
 
@@ -115,11 +109,24 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	return db.Wrap("complete upload", err)
 }
 
-// DeleteUpload forgets an upload. One that has not become a file no longer counts in the quota of its token.
+// CountTraffic notes that bytes of an upload count in the quota of a token, so that they no longer do when the upload
+// is given up. It returns store.ErrNotFound where there is no such upload any more.
+func CountTraffic(ctx context.Context, s *store.Store, id string, t store.Traffic) error {
+	tag, err := db.Conns(s).Exec(ctx, `
+		update uploads set token_id = $2, token_day = $3,
+			counted = $4 + case when token_id = $2 and token_day = $3 then counted else 0 end where id = $1`, id, t.Token, t.Day, t.Bytes)
+	if err == nil && tag.RowsAffected() == 0 {
+		return store.ErrNotFound
+	}
+	return db.Wrap("bytes of an upload", err)
+}
+
+// DeleteUpload forgets an upload. What came of one that has not become a file no longer counts in the quota of its
+// token, if that was today: the quota of a day that has ended does not matter.
 func DeleteUpload(ctx context.Context, s *store.Store, id string) error {
 	_, err := db.Conns(s).Exec(ctx, `
-		with gone as (delete from uploads where id = $1 returning token_id, token_day, length, result)
-		update token_days t set bytes = greatest(t.bytes - gone.length, 0) from gone
+		with gone as (delete from uploads where id = $1 returning token_id, token_day, counted, result)
+		update token_days t set bytes = greatest(t.bytes - gone.counted, 0) from gone
 		where gone.result is null and t.token_id = gone.token_id and t.day = gone.token_day`, id)
 	return db.Wrap("delete upload", err)
 }

@@ -18,12 +18,12 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 func TestUploads(t *testing.T) {
 	s, conn := storetest.Open(t)
 	if err := uploadstore.CreateUpload(t.Context(), s,
-		uploadstore.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}, store.Traffic{}); err != nil {
+		uploadstore.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	// What happens to an upload happens to no other.
 	if err := uploadstore.CreateUpload(t.Context(), s,
-		uploadstore.Upload{ID: "other", Length: 20, Target: []byte(`{"project":"q"}`)}, store.Traffic{}); err != nil {
+		uploadstore.Upload{ID: "other", Length: 20, Target: []byte(`{"project":"q"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	untouched := storetest.Must[uploadstore.Upload](t)(uploadstore.FindUpload(t.Context(), storetest.Now(t, s), "other"))

@@ -54,7 +54,7 @@ func TestCompareWithPendingRuns(t *testing.T) {
 	pagestest.Has(t, pagestest.Words(s.Page(pair)),
 		"The analysis of 1 run of build 4812 has not ended. Its result will change this comparison.")
 	pagestest.Has(t, pagestest.Words(s.Page(fmt.Sprint("/runs/", run))),
-		"This report does not contain 1 file yet. It will change.")
+		"The run has 1 file to read. This report will change.")
 }
 
 // Two builds link to the commits between them, where uploads name the commits and the project says where they can be

@@ -80,7 +80,7 @@ func (g progress) partial() string {
 	case !g.reported:
 		return ""
 	case g.isReading():
-		return fmt.Sprintf("This report does not contain %s yet. It will change.", quantity.Plural(len(g.files)-g.done, "file"))
+		return fmt.Sprintf("The run has %s to read. This report will change.", quantity.Plural(len(g.files)-g.done, "file"))
 	}
 	return "A newer report is being made. This report will change."
 }
