@@ -141,8 +141,8 @@ func (r *StoredRecording) warnings(flags string, now time.Time) (list []Recordin
 		text := fmt.Sprintf("The watch of %s on %s sent nothing for %s; it takes a snapshot every %s.",
 			r.Process.Image, r.Host, ageOf(r.ReportedAt, now), quantity.ShortDuration(time.Duration(r.EveryNS)))
 		add(RecordingSilent, r.ReportedAt, text,
-			fmt.Sprintf(`heapdrift watch --image "%s" --every %s --build "%s" --scenario "%s"`, r.Process.Image,
-				time.Duration(r.EveryNS), r.Build, r.Scenario)+flags)
+			`heapdrift watch --image "`+r.Process.Image+`" --every `+time.Duration(r.EveryNS).String()+
+				` --build "`+r.Build+`" --scenario "`+r.Scenario+`"`+flags)
 	}
 	return list
 }
@@ -151,8 +151,8 @@ func (r *StoredRecording) warnings(flags string, now time.Time) (list []Recordin
 // missedIntervals of its snapshots.
 const idleWatch = 24 * time.Hour
 
-// expected reports whether a watch is under way that keeps settings on: between two runs of its program it waits for the
-// next start.
+// expected reports whether a watch is under way that keeps settings on: between two runs of its program it waits for
+// the next start.
 func (r *StoredRecording) expected(now time.Time) bool {
 	switch {
 	case !r.Watch || r.State == stateInterrupted:

@@ -29,8 +29,8 @@ func (s *Store) DispatchAllJobs(ctx context.Context, resend time.Duration) ([]Du
 	return s.DispatchJobs(ctx, resend, unbounded)
 }
 
-// dueJobs are the jobs that are due: the project of each, whether it is heavy, whether a person waits for it, whether it
-// has been handed to the broker, and whether that was so long ago that the broker may have lost it. $1 is the resend
+// dueJobs are the jobs that are due: the project of each, whether it is heavy, whether a person waits for it, whether
+// it has been handed to the broker, and whether that was so long ago that the broker may have lost it. $1 is the resend
 // interval, $2 heavyBytes.
 const dueJobs = `
 		with due as (

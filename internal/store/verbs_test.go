@@ -23,7 +23,7 @@ var domainVerbs = []string{
 	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
 	"ExpireEvidence", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
-	"Search", "Compare", "CountLeaks", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
+	"Search", "Compare", "CountOpenLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
 }
 
 // Functions that reach the database are named by five verbs: Find returns one thing, List a slice or a page of them.

@@ -73,7 +73,7 @@ func (a *API) settle(ctx context.Context, u *uploadstore.Upload, reserved store.
 	defer cancel()
 	came := reserved
 	came.Bytes = u.Received - from
-	err := uploadstore.CountTraffic(ctx, a.store, u.ID, came)
+	err := uploadstore.UpdateTraffic(ctx, a.store, u.ID, came)
 	if errors.Is(err, store.ErrNotFound) {
 		came.Bytes, err = 0, nil
 	}

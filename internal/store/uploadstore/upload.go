@@ -109,9 +109,9 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	return db.Wrap("complete upload", err)
 }
 
-// CountTraffic notes that bytes of an upload count in the quota of a token, so that they no longer do when the upload
+// UpdateTraffic notes that bytes of an upload count in the quota of a token, so that they no longer do when the upload
 // is given up. It returns store.ErrNotFound where there is no such upload any more.
-func CountTraffic(ctx context.Context, s *store.Store, id string, t store.Traffic) error {
+func UpdateTraffic(ctx context.Context, s *store.Store, id string, t store.Traffic) error {
 	tag, err := db.Conns(s).Exec(ctx, `
 		update uploads set token_id = $2, token_day = $3,
 			counted = $4 + case when token_id = $2 and token_day = $3 then counted else 0 end where id = $1`, id, t.Token, t.Day, t.Bytes)
