@@ -2,7 +2,9 @@ package heapprofile
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/evidence"
@@ -34,7 +36,11 @@ const (
 	mostProto     = 1 << 28 // bytes, unpacked
 	mostLocations = 1 << 20
 	mostStrings   = 1 << 20
+	mostTypes     = 64 // of samples; tcmalloc and Go write 4
 )
+
+// betweenChecks is after how many records the context is asked again.
+const betweenChecks = 1 << 12
 
 // sniffProto reports whether a file begins as profile.proto, unpacked: nothing but its fields, and a sample type.
 func sniffProto(head []byte) bool {
@@ -117,7 +123,9 @@ func readProto(ctx context.Context, r io.Reader, name string) ([]*capture.Captur
 	}
 	p := &protoProfile{data: data, functions: map[uint64]protoFunction{}, locations: map[uint64]protoLocation{},
 		made: map[uint64][]capture.FrameID{}, mappings: map[uint64]int{}}
-	p.tables()
+	if err := p.tables(ctx); err != nil {
+		return nil, err
+	}
 	if refused := p.choose(); refused != nil {
 		return nil, refused
 	}
@@ -130,23 +138,24 @@ func readProto(ctx context.Context, r io.Reader, name string) ([]*capture.Captur
 }
 
 // tables reads everything but the samples.
-func (p *protoProfile) tables() {
+func (p *protoProfile) tables(ctx context.Context) error {
 	m := message{p.data, false}
-	for {
+	for n := 0; ; n++ {
+		if n%betweenChecks == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		f, ok := m.next()
 		if !ok {
 			p.cut = m.broken
-			return
+			return nil
 		}
 		switch f.number {
 		case profileSampleType:
-			var t [2]uint64
-			eachField(f.bytes, func(f field) {
-				if f.number == 1 || f.number == 2 {
-					t[f.number-1] = f.value
-				}
-			})
-			p.types = append(p.types, t)
+			if len(p.types) == mostTypes {
+				return &evidence.Error{Code: CodeTooLarge, Message: fmt.Sprintf("the binary profile has more than %d sample types", mostTypes),
+					Offset: int64(len(p.data) - len(m.rest)), Do: "write a heap profile as the allocator does, with 2 or 4 of them"}
+			}
+			p.sampleType(f.bytes)
 		case profileMapping:
 			p.mapping(f.bytes)
 		case profileLocation:
@@ -165,6 +174,16 @@ func (p *protoProfile) tables() {
 			p.period = int64(f.value)
 		}
 	}
+}
+
+func (p *protoProfile) sampleType(b []byte) {
+	var t [2]uint64
+	eachField(b, func(f field) {
+		if f.number == 1 || f.number == 2 {
+			t[f.number-1] = f.value
+		}
+	})
+	p.types = append(p.types, t)
 }
 
 // string is a string of the table; its first is empty.
@@ -271,9 +290,10 @@ func (p *protoProfile) choose() *evidence.Error {
 			Do: "write the profile again, or give the whole file"}
 	}
 	p.count, p.size = -1, -1
-	have := ""
+	have := make([]string, len(p.types))
 	for i, t := range p.types {
 		name := p.string(t[0])
+		have[i] = name
 		switch name {
 		case "objects", "inuse_objects":
 			p.count = i
@@ -282,12 +302,9 @@ func (p *protoProfile) choose() *evidence.Error {
 		case "inuse_bytes":
 			p.size, p.raw = i, true
 		}
-		if have += name; i < len(p.types)-1 {
-			have += ", "
-		}
 	}
 	if p.count < 0 || p.size < 0 {
-		return &evidence.Error{Code: CodeNotLive, Message: "the profile does not count held blocks; it has " + validText([]byte(have), 200),
+		return &evidence.Error{Code: CodeNotLive, Message: "the profile does not count held blocks; it has " + validText([]byte(strings.Join(have, ", ")), 200),
 			Do: "write a heap profile: its samples have inuse_objects and inuse_space, or objects and space"}
 	}
 	return nil

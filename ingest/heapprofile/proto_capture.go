@@ -25,8 +25,7 @@ func (p *protoProfile) capture(ctx context.Context) (*capture.Capture, error) {
 	var stack []uint64
 	var frames []capture.FrameID
 	for n := 0; ; n++ {
-		const between = 1 << 12
-		if n%between == 0 && ctx.Err() != nil {
+		if n%betweenChecks == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		f, ok := m.next()
