@@ -15,7 +15,7 @@ func (p *profile) finish() *capture.Capture {
 		c.Sampling = p.header.rate
 	}
 	c.Process.Name = capture.Module{Path: p.symbols.binary}.FileName()
-	p.symbols.apply(c)
+	p.sites.lost += p.symbols.apply(c)
 	complete(c)
 	if p.malformed.n > 0 {
 		warn(c, capture.Malformed, p.malformed.n, p.malformed.line, "%s not understood and left out.",

@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/heapprofile"
 )
@@ -71,5 +74,54 @@ func TestTablesEnd(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("a context that ends after %d questions: %v", asked, err)
 		}
+	}
+}
+
+// A stack has 256 frames at most when its frames are named, too.
+func TestInlinedNames(t *testing.T) {
+	t.Parallel()
+	const sites = 20
+	for _, test := range []struct{ names, addresses, frames int }{
+		{2, 127, 255}, {1, 255, 256}, {255, 1, 256}, {256, 1, 256}, {255, 2, 256}, {1300, 1, 256}, {1300, 255, 256},
+	} {
+		var b strings.Builder
+		fmt.Fprintf(&b, "--- symbol\nbinary=/srv/app\n0x401000 %s\n---\n--- heap\nheap profile: 20: 20 [20: 20] @ heapprofile\n",
+			strings.TrimSuffix(strings.Repeat("f--", test.names), "--"))
+		for i := range sites {
+			fmt.Fprintf(&b, " 1: 1 [1: 1] @ %#x%s\n", 0x500000+i, strings.Repeat(" 0x401000", test.addresses))
+		}
+		captures, err := heapprofile.Read(t.Context(), strings.NewReader(b.String()), "a.heap")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := captures[0]
+		for i := range c.Sites {
+			if n := len(c.Stacks.Stack(c.Sites[i].Stack)); n != test.frames {
+				t.Fatalf("%d names at %d addresses: %d frames, want %d", test.names, test.addresses, n, test.frames)
+			}
+		}
+		if n := c.Total(0).Count; len(c.Sites) != sites || n != sites {
+			t.Errorf("%d names at %d addresses: %d blocks of %d stacks", test.names, test.addresses, n, len(c.Sites))
+		}
+	}
+}
+
+// Named stacks have 1<<25 frames together: blocks beyond them are said to be left out.
+func TestNamedFrames(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("--- symbol\n0x401000 " + strings.Repeat("f--", 254) + "f\n---\nheap profile: 1: 1 [1: 1] @ heapprofile\n")
+	const room = 1 << 25 / 256
+	for i := range room + 3 {
+		fmt.Fprintf(&b, " 1: 1 [1: 1] @ 0x401000 %#x\n", 0x500000+i)
+	}
+	captures, err := heapprofile.Read(t.Context(), strings.NewReader(b.String()), "a.heap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := captures[0]; len(c.Sites) != room || !slices.ContainsFunc(c.Warnings, func(w capture.Warning) bool {
+		return w.Code == capture.Truncated && w.Count == 3
+	}) {
+		t.Errorf("%d sites, %+v", len(c.Sites), c.Warnings)
 	}
 }

@@ -2,6 +2,7 @@ package heapprofile
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,12 +23,13 @@ import (
 // The addresses are those of calls, one below the return address, but for the innermost frame.
 type symbols struct {
 	names  map[uint64][]string // the innermost function first
+	count  int                 // of names
 	binary string
 	lost   int64
 }
 
 const (
-	mostNames       = 1 << 20
+	mostNames       = 1 << 20 // of all addresses together; one address has up to mostFrames
 	longestFunction = 4 << 10
 )
 
@@ -44,22 +46,26 @@ func (s *symbols) line(text []byte) bool {
 	if !ok {
 		return false
 	}
-	if len(s.names) >= mostNames {
+	if s.count >= mostNames {
 		s.lost++
 		return true
 	}
 	var names []string
 	for name := range strings.SplitSeq(validText(trim(rest), longestFunction), "--") {
 		if name != "" && !strings.HasPrefix(name, "0x") { // an address that jeprof found no name for
-			names = append([]string{name}, names...)
+			names = append(names, name)
 		}
 	}
-	if len(names) > 0 {
-		if s.names == nil {
-			s.names = map[uint64][]string{}
-		}
-		s.names[address] = names
+	if len(names) == 0 {
+		return true
 	}
+	slices.Reverse(names)
+	names = names[:min(len(names), mostFrames, mostNames-s.count)]
+	if s.names == nil {
+		s.names = map[uint64][]string{}
+	}
+	s.names[address] = slices.Clone(names)
+	s.count += len(names)
 	return true
 }
 
@@ -71,40 +77,55 @@ func (s *symbols) of(address uint64) []string {
 	return s.names[address]
 }
 
-// apply names the frames of a capture: all of its stacks are made anew.
-func (s *symbols) apply(c *capture.Capture) {
+// apply names the frames of a capture: all of its stacks are made anew. Named stacks obey the limits of others; lost is
+// how many blocks are in stacks beyond them.
+func (s *symbols) apply(c *capture.Capture) (lost int64) {
 	if len(s.names) == 0 {
-		return
+		return 0
 	}
-	old, named := c.Stacks, capture.Stacks{}
-	places := capture.NewModuleMap(c.Modules)
+	named, places := newSiteList(), capture.NewModuleMap(c.Modules)
+	made := map[uint64][]capture.FrameID{} // by address with names
 	var ids []capture.FrameID
 	for i := range c.Sites {
 		ids = ids[:0]
-		for _, id := range old.Stack(c.Sites[i].Stack) {
-			address := old.Frame(id).Address
-			module, at := "", places.Find(address)
-			if at >= 0 {
-				module = c.Modules[at].Name()
-			}
+		for _, id := range c.Stacks.Stack(c.Sites[i].Stack) {
+			address := c.Stacks.Frame(id).Address
 			functions := s.of(address)
-			for k, name := range functions {
-				text := capture.FrameText{Module: module, Function: name, Inline: k < len(functions)-1}
-				if text.Inline {
-					ids = append(ids, named.AddText(text, 0))
-				} else {
-					ids = append(ids, named.AddText(text, address))
-				}
-			}
 			if len(functions) == 0 {
-				ids = append(ids, named.AddAddress(address))
-			} else if at >= 0 {
-				c.Modules[at].Symbols = capture.SymbolsText
+				ids = append(ids, named.stacks.AddAddress(address))
+				continue
+			}
+			if made[address] == nil {
+				made[address] = framesOf(functions, address, c.Modules, places, named.stacks)
+			}
+			ids = append(ids, made[address]...)
+			if len(ids) >= mostFrames {
+				break
 			}
 		}
-		c.Sites[i].Stack = named.AddStack(ids)
+		named.add(ids[:min(len(ids), mostFrames)], c.Sites[i].Usage[0])
 	}
-	c.Stacks = named
+	c.Stacks, c.Sites = *named.stacks, named.sites
+	return named.lost
+}
+
+// framesOf makes the frames of an address: functions that are inlined there, and then the function itself.
+func framesOf(functions []string, address uint64, modules []capture.Module, places *capture.ModuleMap,
+	to *capture.Stacks) (frames []capture.FrameID) {
+	module := ""
+	if at := places.Find(address); at >= 0 {
+		module = modules[at].Name()
+		modules[at].Symbols = capture.SymbolsText
+	}
+	for k, name := range functions {
+		text := capture.FrameText{Module: module, Function: name, Inline: k < len(functions)-1}
+		if text.Inline {
+			frames = append(frames, to.AddText(text, 0))
+		} else {
+			frames = append(frames, to.AddText(text, address))
+		}
+	}
+	return frames
 }
 
 // validText makes bytes a string that can be stored: what is not UTF-8 and control characters are replaced.
