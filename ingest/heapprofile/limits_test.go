@@ -125,3 +125,24 @@ func TestNamedFrames(t *testing.T) {
 		t.Errorf("%d sites, %+v", len(c.Sites), c.Warnings)
 	}
 }
+
+// Locations have 1<<21 lines together: those beyond them are said to be left out.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	const most, each = 1 << 21, 256
+	location := record(nil, 4, bytes.Repeat([]byte{0x22, 0}, each))
+	for over, want := range map[int]int64{0: 0, 3: 3 * each} {
+		profile := append(live(2), bytes.Repeat(location, most/each+over)...)
+		captures, err := heapprofile.Read(t.Context(), bytes.NewReader(profile), "a.heap")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := int64(0)
+		for _, w := range captures[0].Warnings {
+			lost += w.Count
+		}
+		if lost != want {
+			t.Errorf("%d locations over: %d left out, want %d", over, lost, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -36,7 +37,8 @@ const (
 	mostProto     = 1 << 28 // bytes, unpacked
 	mostLocations = 1 << 20
 	mostStrings   = 1 << 20
-	mostTypes     = 64 // of samples; tcmalloc and Go write 4
+	mostLines     = 1 << 21 // of all locations together
+	mostTypes     = 64      // of samples; tcmalloc and Go write 4
 )
 
 // betweenChecks is after how many records the context is asked again.
@@ -87,6 +89,7 @@ type protoProfile struct {
 	modules   []protoModule
 	functions map[uint64]protoFunction
 	locations map[uint64]protoLocation
+	lines     int                          // of all locations
 	made      map[uint64][]capture.FrameID // the frames of locations
 	period    int64
 	taken     int64 // ns since 1970; 0 unknown
@@ -249,11 +252,17 @@ func (p *protoProfile) location(b []byte) {
 					line.line = f.value
 				}
 			})
-			if len(l.lines) < mostFrames {
+			switch {
+			case len(l.lines) == mostFrames:
+			case p.lines == mostLines:
+				p.lost++
+			default:
 				l.lines = append(l.lines, line)
+				p.lines++
 			}
 		}
 	})
+	l.lines = slices.Clone(l.lines) // to its length
 	p.locations[id] = l
 }
 
