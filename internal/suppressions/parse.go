@@ -148,22 +148,3 @@ func (f Frame) isAllocator() bool {
 	return !f.Many && (f == (Frame{}) ||
 		f.Function != "" && slices.ContainsFunc(allocators, func(name string) bool { return matches(f.Function, name) }))
 }
-
-// matches reports whether a glob is for all of a name.
-func matches(glob, name string) bool {
-	for i := range len(glob) {
-		switch {
-		case glob[i] == '*':
-			for ; name != ""; name = name[1:] {
-				if matches(glob[i+1:], name) {
-					return true
-				}
-			}
-			return strings.Trim(glob[i:], "*") == ""
-		case name == "" || glob[i] != '?' && glob[i] != name[0]:
-			return false
-		}
-		name = name[1:]
-	}
-	return name == ""
-}
