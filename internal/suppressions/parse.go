@@ -144,7 +144,23 @@ func trim(frames []Frame) []Frame {
 	return frames
 }
 
+// allocatorModules are where the allocators are: the C runtimes of Windows and Linux, and Dr. Memory's own.
+var allocatorModules = []string{"ntdll.dll", "kernel32.dll", "kernelbase.dll", "ucrtbase.dll", "ucrtbased.dll", "msvcr*.dll",
+	"replace_malloc.dll", "drmemorylib.dll", "libdrmemorylib.so*", "libc.so*", "libc-*.so*", "libstdc++.so*", "libstdc++-6.dll"}
+
+// isAllocator reports whether the frame is one of any allocator. A module of the program's own may have functions that
+// are called alike: without that frame the entry would be for more.
 func (f Frame) isAllocator() bool {
-	return !f.Many && (f == (Frame{}) ||
-		f.Function != "" && slices.ContainsFunc(allocators, func(name string) bool { return matches(f.Function, name) }))
+	return !f.Many && (f == (Frame{}) || f.Function != "" && f.mayAllocate() &&
+		slices.ContainsFunc(allocators, func(name string) bool { return matches(f.Function, name) }))
+}
+
+// mayAllocate reports whether the frame is in a module of an allocator, or in any.
+func (f Frame) mayAllocate() bool {
+	module := strings.ToLower(f.Module)
+	name, _, _ := strings.Cut(module, ".")
+	return strings.Trim(name, "*") == "" || slices.ContainsFunc(allocatorModules, func(known string) bool {
+		stem, _, _ := strings.Cut(known, ".")
+		return matches(known, module) || matches(stem, module) || module == stem+".*"
+	})
 }
