@@ -86,6 +86,7 @@ func FuzzImport(f *testing.F) {
 	f.Add("a!b\\\"=\" -> ")
 	f.Add("{\n a \"b\n Memcheck:Leak\n fun:operator new\n fun:a < b\n obj:/lib/x.so\n}")
 	f.Add("LEAK\nname=x\n...\na <!f <\n< b!g\nm!...\na.dll!?")
+	f.Add("LEAK\n*.dll!*\nLEAK\n*.exe!f\n{\n x\n Memcheck:Leak\n fun:...\n}")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, imported := range []blame.RuleImport{blame.ImportTriage(text), blame.ImportSuppressions(text)} {
 			for _, rule := range imported.Rules {
@@ -142,5 +143,54 @@ app.exe!Load
 		if a := blame.MarkStack(classes).Attributes(classes); a.Known != known {
 			t.Errorf("%s: %q, want %q", stack, a.Known, known)
 		}
+	}
+}
+
+// A module of which only the extension is written keeps it, and an entry that no rule can have is rejected alone.
+func TestImportSuppressionsOfAnyModule(t *testing.T) {
+	t.Parallel()
+	got := blame.ImportSuppressions(`{
+   any library
+   Memcheck:Leak
+   obj:*.dll
+   fun:main
+}
+{
+   any library
+   Memcheck:Leak
+   obj:*.dll
+}
+LEAK
+*.dll!*
+{
+   no function
+   Memcheck:Leak
+   fun:...
+}
+LEAK
+*.exe!Put
+LEAK
+?.ocx!Put
+LEAK
+a*.exe!Put
+word
+`)
+	want := []string{
+		`stack:"*.dll!* < main" -> known="suppressed for Valgrind: any library"`,
+		`stack:*.dll!* -> known="suppressed for Valgrind: any library"`,
+		`stack:*.dll!* -> known="suppressed for Dr. Memory"`,
+		`stack:*.exe!Put -> known="suppressed for Dr. Memory"`,
+		`stack:?.ocx!Put -> known="suppressed for Dr. Memory"`,
+		`stack:a*!Put -> known="suppressed for Dr. Memory"`,
+	}
+	if strings.Join(got.Rules, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s", strings.Join(got.Rules, "\n"))
+	}
+	if len(got.Rejected) != 2 || got.Rejected[0].Line != 14 || got.Rejected[0].Text != "no function" ||
+		!strings.Contains(got.Rejected[0].Reason, "matches every stack") || got.Rejected[1].Line != 25 {
+		t.Errorf("%+v", got.Rejected)
+	}
+	if _, err := blame.ParseRules(strings.Join(got.Rules, "\n")); err != nil {
+		t.Error(err)
 	}
 }
