@@ -45,12 +45,12 @@ func union(a, b []string) []string {
 func (p *part) program() string { return strings.ToLower(p.Process.Name) }
 
 // exitLists are the lists of all parts, by tool; nil where there is none, or where one lost something: what is not in
-// it may have been lost.
+// it may have been lost. A sample is no whole list: it has few of the blocks that were left.
 func exitLists(parts []part) (lists []ExitLists) {
 	at := map[string]int{}
 	for i := range parts {
 		p := &parts[i]
-		if !p.isList() {
+		if !p.isList() || p.Sampling > 0 {
 			continue
 		}
 		if p.Snapshots[0].LowerBound || firstLossy(readerWarnings(parts[i:i+1])) != nil {

@@ -229,7 +229,8 @@ func (t *leftTally) sentence(name string) string {
 }
 
 // decideLeft draws the conclusion of a list of what was left. The tool has decided already: what it lists as lost was
-// never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak.
+// never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak; a sample
+// of the blocks may have missed it.
 func (d *draft) decideLeft(v *EvidenceVerdict, t *tally, lossy *Warning) {
 	name := nameOf(d.report)
 	if n := len(programsOfLists(d.parts)); n > 1 {
@@ -244,6 +245,11 @@ func (d *draft) decideLeft(v *EvidenceVerdict, t *tally, lossy *Warning) {
 	case lossy != nil || cutShort(d.judged):
 		v.Next = &Next{Evidence: NextComplete, Sentence: "Give the log of the whole run; the warnings list the losses."}
 		v.Sentence = name + ": the list of blocks that were left at exit is not whole; " + inSentence(v.Next.Sentence)
+	case d.samplesList():
+		v.Next = &Next{Evidence: NextComplete,
+			Sentence: "Give a profile of all blocks, or one that samples with a lower rate."}
+		v.Sentence = name + ": the list of blocks that were left at exit is a sample without a leak; " +
+			inSentence(v.Next.Sentence)
 	default:
 		v.Status = StatusNoLeak
 		v.Sentence = name + " left no block at exit that it had lost"

@@ -22,6 +22,11 @@ func (s *series) rates() []int64 {
 	return rates
 }
 
+// samplesList reports whether a list of what was left at exit is of recorded blocks only: what is not in it may be left.
+func (d *draft) samplesList() bool {
+	return slices.ContainsFunc(d.parts, func(p part) bool { return p.isList() && p.Sampling > 0 })
+}
+
 // recordedToShow is how many recorded blocks are to be expected for three to be there with 90 % probability, by
 // Poisson's distribution: three are what a judgement needs.
 const recordedToShow = 5.32

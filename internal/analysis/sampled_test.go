@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 )
 
 // What a sample shows is judged by the blocks that were recorded: counts of thousands may stand for two or three.
@@ -39,6 +40,41 @@ func TestSampled(t *testing.T) {
 		if test.codes != "" && (r.Warnings[0].Count != 3 || !strings.Contains(r.Warnings[0].Message, "512 KB") ||
 			!strings.Contains(r.Warnings[0].Message, "2.66 MB")) {
 			t.Errorf("%s: %+v", name, r.Warnings)
+		}
+	}
+}
+
+// A sampled list of what was left at exit shows leaks, and is no proof that there are none.
+func TestSampledAtExit(t *testing.T) {
+	lost := leftSite{"Cache::Add", capture.ReachUnsearched, 8192, 8192 * 64}
+	held := leftSite{"Init", capture.ReachHeld, 8192, 8192 * 64}
+	sampled := func(sites ...leftSite) *capture.Capture {
+		c := leftAtExit("jemalloc-heap", "app", "", sites...)
+		c.Sampling = 512 << 10
+		return c
+	}
+	vld := leftAtExit("vld", "app.exe", "")
+	for name, test := range map[string]struct {
+		lists    []*capture.Capture
+		status   analysis.Status
+		suffices bool
+		tools    string
+		sentence string
+	}{
+		"all blocks":          {[]*capture.Capture{leftAtExit("jemalloc-heap", "app", "")}, analysis.StatusNoLeak, true, "jemalloc-heap", "left no block"},
+		"nothing":             {[]*capture.Capture{sampled()}, analysis.StatusInconclusive, false, "", "is a sample"},
+		"still in use":        {[]*capture.Capture{sampled(held)}, analysis.StatusInconclusive, false, "", "is a sample"},
+		"a leak":              {[]*capture.Capture{sampled(lost)}, analysis.StatusLeak, false, "", "app left 512 KB in 8,192 blocks"},
+		"beside a whole list": {[]*capture.Capture{sampled(), vld}, analysis.StatusInconclusive, false, "vld", "is a sample"},
+	} {
+		r := analyze(t, []analysis.Input{{Files: []analysis.File{{Name: "a"}}, Captures: test.lists}})
+		var tools []string
+		for _, l := range r.ExitLists {
+			tools = append(tools, l.Tool)
+		}
+		if r.Verdict.Status != test.status || r.Suffices() != test.suffices || strings.Join(tools, " ") != test.tools ||
+			r.ListsExit != (test.tools != "") || !strings.Contains(r.Verdict.Sentence, test.sentence) {
+			t.Errorf("%s: %s, suffices %t, lists of %q: %s", name, r.Verdict.Status, r.Suffices(), tools, r.Verdict.Sentence)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (r *Report) Suffices() bool {
 // suffices is Suffices, by what only the draft tells as well.
 func (d *draft) suffices() bool {
 	few := d.report.Trace == nil && d.shape != capture.ShapeExit && len(d.judged) > 0 && len(d.judged) < SnapshotsToDecide
-	return d.report.Suffices() && !few && d.doubted == nil && d.listsAll()
+	return d.report.Suffices() && !few && d.doubted == nil && d.listsAll() && !d.samplesList()
 }
 
 // sentence writes the verdict and the facts that it rests on.
