@@ -51,7 +51,7 @@ type Capture struct {
 	Sampling int64
 	Warnings []Warning
 	Test     string // of ShapeExit: the test that was running when the tool printed the list; "" where none was
-	// Ran are, on one list of a tool whose silence means that nothing was left, the tests that ran to their end in the log.
+	// Ran are, on one list of a tool whose silence means that nothing was left, the tests that passed in the log.
 	Ran []string
 }
 

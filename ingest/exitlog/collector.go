@@ -239,7 +239,7 @@ func (l *list) warn(code capture.Code, number, count int64, message string) {
 	w.Count += count
 }
 
-// ended notes a test that ran to its end.
+// ended notes a test that passed.
 func (o *collector) ended(test string) {
 	if len(o.ran) < mostKept {
 		o.ran[test] = true
@@ -249,7 +249,7 @@ func (o *collector) ended(test string) {
 // printsNothing are the tools that print nothing where nothing was left: a test that ran without a list was clean.
 var printsNothing = map[capture.Kind]bool{KindCRT: true, KindSanitizer: true, KindFastMM: true}
 
-// addRan names the tests that ran, on the first list of each tool by whose silence they were clean.
+// addRan names the tests that passed, on the first list of each tool by whose silence they were clean.
 func (o *collector) addRan() {
 	done := map[capture.Kind]bool{}
 	for _, l := range o.order {

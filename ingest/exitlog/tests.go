@@ -14,6 +14,7 @@ const longestTest = 300
 //	TEST CASE:  evicts                              doctest, of a test that fails, or with -s
 //	a rule of 79 dashes, name, sections, a rule     Catch2, likewise
 //	Entering test case "evicts"                     Boost.Test with --log_level=test_suite; suites likewise
+//	a.cpp(9): error: in "evicts": check … failed    Boost.Test since 1.59; before without the colon behind "error"
 //	Passed Evicts [5 ms], Standard Output Messages: VSTest, whose output follows the result
 //	Start 5: evicts                                 ctest, of all lines that follow, or with -V of those after "5:"
 type runningTest struct {
@@ -22,7 +23,8 @@ type runningTest struct {
 	suites  []string // of Boost.Test
 	result  string   // of VSTest: whose result was printed last
 	pending int      // lines in which a name may come: of Catch2
-	ended   string   // the test that the last line ended; "" for none
+	failed  bool     // a check of the test of Boost.Test that runs
+	ended   string   // the test that the last line ended, and that passed; "" for none
 }
 
 // name is the test that runs, "" for none.
@@ -63,6 +65,8 @@ func (t *runningTest) line(text []byte) {
 		t.boost(text[at+len("Entering test "):], true)
 	} else if at := bytes.Index(text, []byte("Leaving test ")); at >= 0 {
 		t.boost(text[at+len("Leaving test "):], false)
+	} else if t.inner != "" && !t.failed {
+		t.failed = bytes.Contains(text, []byte(`error: in "`)) || bytes.Contains(text, []byte(`error in "`))
 	}
 }
 
@@ -101,9 +105,9 @@ func (t *runningTest) bracketed(text []byte) {
 	switch word := string(bytes.TrimSpace(text[1:end])); word {
 	case "RUN":
 		t.inner = validText(text[end+1:], longestTest)
-	case "OK", "FAILED":
+	case "OK":
 		t.ended, t.inner = t.inner, ""
-	case "SKIPPED", "doctest":
+	case "FAILED", "SKIPPED", "doctest": // it may have left before the code that leaks
 		t.inner = ""
 	}
 }
@@ -129,9 +133,10 @@ func (t *runningTest) boost(text []byte, enters bool) {
 			t.suites = t.suites[:n-1]
 		}
 	case "case":
-		if !enters {
+		if !enters && !t.failed {
 			t.ended = t.inner
 		}
+		t.failed = false
 		if t.inner = ""; enters {
 			t.inner = strings.Join(append(t.suites[:len(t.suites):len(t.suites)], name), "/")
 		}
@@ -211,7 +216,7 @@ func (c *ctestLog) result(text []byte, l *lanes, at *lane) bool {
 	at.tests = runningTest{}
 	if dots := strings.Index(name, " ..."); dots >= 0 {
 		passed := strings.Contains(name[dots:], " Passed")
-		if l.byName[number+":"] != nil && (passed || strings.Contains(name[dots:], "***Failed")) { // its output was printed
+		if passed && l.byName[number+":"] != nil { // its output was printed
 			l.out.ended(name[:dots])
 		}
 		if !passed {

@@ -9,7 +9,7 @@ import (
 // these tests or of one of these programs, is gone where they do not hold it.
 type ExitLists struct {
 	Tool string `json:"tool"` // kind of the evidence
-	// Tests are those whose lists were printed, and those that ran without one under a tool that prints none of a clean
+	// Tests are those whose lists were printed, and those that passed without one under a tool that prints none of a clean
 	// test; ascending.
 	Tests []string `json:"tests,omitempty"`
 	// Programs are those whose lists were printed outside of tests, in lower case and ascending; "" is one without a name.
