@@ -7,9 +7,13 @@ alter table runs add column exit_tools text[] not null default '{}';
 -- Nothing but such lists shows the leak: what a process holds while it runs tells nothing of it.
 alter table signatures add column only_at_exit boolean not null default false;
 
--- Nothing of this is in stored results: runs with such lists are analysed again.
-update runs set seen = '', input_rev = input_rev + 1 where analysed_at is not null and summary->>'lists_at_exit' = 'true';
-insert into jobs (kind, run_id) select 'analyse', id from runs where analysed_at is not null and summary->>'lists_at_exit' = 'true' order by id desc on conflict do nothing;
+-- Nothing of this is in stored results: runs with such lists are analysed again. The summary tells of lists only where
+-- they are the primary evidence; beside other evidence, findings tell.
+update runs set seen = '', input_rev = input_rev + 1 where analysed_at is not null
+	and (summary->>'lists_at_exit' = 'true' or exists (select from findings f where f.run_id = runs.id and f.class = 'left-at-exit'));
+insert into jobs (kind, run_id) select 'analyse', id from runs where analysed_at is not null
+	and (summary->>'lists_at_exit' = 'true' or exists (select from findings f where f.run_id = runs.id and f.class = 'left-at-exit'))
+	order by id desc on conflict do nothing;
 
 -- +goose Down
 alter table signatures drop column only_at_exit;

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/store"
 	"heapdrift/migrations"
@@ -87,5 +89,28 @@ func TestLeaksMigrationDownAndUp(t *testing.T) {
 	l.save(run, leaksReport(finding{signature: "A2", stack: "A", class: leak, bytes: 7}))
 	if got := l.visible(); got != "A2:found" {
 		t.Error(got)
+	}
+}
+
+// The migration of lists of leaks at exit analyses the runs with such lists again, also where a list stands beside other
+// evidence and only its findings tell.
+func TestExitListsMigrationQueuesRuns(t *testing.T) {
+	l := newLab(t)
+	beside := listOf("vld", []string{"T"}, "A")
+	beside.ListsExit = false // as older versions wrote beside other evidence
+	want := []int64{l.run("1", listOf("vld", []string{"T"})), l.run("2", beside)}
+	l.run("3", fixed())
+	text := string(must[[]byte](t)(migrations.FS.ReadFile("00028_exit_lists.sql")))
+	up, down, _ := strings.Cut(text, "-- +goose Down")
+	l.sql(`delete from jobs`)
+	l.sql(down)
+	l.sql(up)
+	rows, err := l.conn.Query(t.Context(), `
+		select r.id from runs r join jobs j on j.run_id = r.id and j.kind = 'analyse' where r.seen = '' order by r.id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]int64](t)(pgx.CollectRows(rows, pgx.RowTo[int64])); !slices.Equal(got, want) {
+		t.Errorf("runs %v are queued, want %v", got, want)
 	}
 }
