@@ -1,10 +1,6 @@
 package leaks
 
-import (
-	"slices"
-
-	"heapdrift/internal/analysis"
-)
+import "heapdrift/internal/analysis"
 
 // OnlyAtExit reports whether nothing but lists of leaks at exit shows a leak, in all of its runs.
 func OnlyAtExit(runs []RunSighting) bool {
@@ -26,12 +22,23 @@ func (s *RunSighting) isSilentAtExit() bool {
 	return !s.Absent && len(s.Tools) == 0 && !s.Class.IsSuspect()
 }
 
-// ToolsOf are the tools whose lists of leaks at exit show a leak, each once.
-func ToolsOf(runs []RunSighting) []string {
-	var tools []string
+// FirstToolsOn are, by scenario, the tools whose lists of leaks at exit show a leak in the first build of a line that
+// has it. A tool that lists it later does not tell whether it was there before.
+func FirstToolsOn(line *BuildLine, runs []RunSighting) map[int64][]string {
+	tools, first := map[int64][]string{}, map[int64]int{}
 	for i := range runs {
-		tools = append(tools, runs[i].Tools...)
+		r := &runs[i]
+		at := line.IndexOf(r.Build)
+		if at < 0 || r.Absent || !r.Class.IsSuspect() {
+			continue
+		}
+		was, ok := first[r.Scenario]
+		if !ok || at < was {
+			first[r.Scenario], tools[r.Scenario] = at, nil
+		}
+		if !ok || at <= was {
+			tools[r.Scenario] = append(tools[r.Scenario], r.Tools...)
+		}
 	}
-	slices.Sort(tools)
-	return slices.Compact(tools)
+	return tools
 }

@@ -139,6 +139,40 @@ func TestFirstListOfATool(t *testing.T) {
 	}
 }
 
+// Whether a leak is new says the tool that showed it first: another that lists it later, and listed other leaks from the
+// first build on, does not tell.
+func TestFirstListIsOfTheToolThatShowedItFirst(t *testing.T) {
+	inT := []string{"T"}
+	l := newLab(t)
+	l.run("1/s/a", listOf("drmemory", inT, "B"))
+	l.run("2/s/b", listOf("vld", inT, "A"))
+	l.run("3/s/a", listOf("drmemory", inT, "A", "N"))
+	l.run("3/s/b", listOf("vld", inT, "A", "N"))
+	for signature, want := range map[string]leaks.State{"A": leaks.StateFound, "N": leaks.StateNew, "B": leaks.StateFixed} {
+		if got := l.signature(signature).State; got != want {
+			t.Errorf("%s is %s, want %s", signature, got, want)
+		}
+	}
+}
+
+// A first sampled profile at exit is a first list, too, although it is not whole.
+func TestFirstSampledList(t *testing.T) {
+	l := newLab(t)
+	sampled := func(signatures ...string) *analysis.Report {
+		r := listOf("jemalloc-heap", []string{""}, signatures...)
+		r.ListsExit, r.ExitLists, r.Warnings = false, nil, []analysis.Warning{{Code: capture.Sampled}}
+		return r
+	}
+	l.run("1", sampled("A"))
+	l.run("2", sampled("A", "N"))
+	l.run("3", sampled("N"))
+	for signature, want := range map[string]leaks.State{"A": leaks.StateFound, "N": leaks.StateNew} {
+		if got := l.signature(signature).State; got != want {
+			t.Errorf("%s is %s, want %s", signature, got, want)
+		}
+	}
+}
+
 // A history and a strip pass over builds without a list that would show the leak.
 func TestHistoryOfALeakAtExit(t *testing.T) {
 	l := newLab(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"golang.org/x/sync/errgroup"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
@@ -119,17 +120,26 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
 		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountHoldingFindings(result.Report.Findings),
-		watch, toolsOf(result.Report.ExitLists))
+		watch, toolsOf(result.Report))
 	return err
 }
 
-// toolsOf are the tools that printed lists of leaks at exit.
-func toolsOf(lists []analysis.ExitLists) []string {
+// toolsOf are the tools that printed lists of leaks at exit. A sample is no whole list, but the first of its tool like
+// one: no build before tells of its leaks.
+func toolsOf(r *analysis.Report) []string {
 	tools := []string{}
-	for i := range lists {
-		tools = append(tools, lists[i].Tool)
+	for i := range r.ExitLists {
+		tools = append(tools, r.ExitLists[i].Tool)
 	}
-	return tools
+	if slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code == capture.Sampled }) {
+		for i := range r.Findings {
+			if l := r.Findings[i].LeftAtExit; l != nil {
+				tools = append(tools, l.Tools...)
+			}
+		}
+	}
+	slices.Sort(tools)
+	return slices.Compact(tools)
 }
 
 // replaceSites puts the report's sites in the place of those stored before.

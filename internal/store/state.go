@@ -97,12 +97,12 @@ func (h *histories) firstOn(line *leaks.BuildLine) map[int64]int {
 	return first
 }
 
-// firstListOn is the first build of a line with a list of one of some tools, by scenario.
-func (h *histories) firstListOn(line *leaks.BuildLine, tools []string) map[int64]int {
+// firstListOn is the first build of a line with a list of a tool that was the first to show a leak, by scenario.
+func (h *histories) firstListOn(line *leaks.BuildLine, runs []leaks.RunSighting) map[int64]int {
 	first := map[int64]int{}
-	for scenario, lists := range h.lists {
+	for scenario, tools := range leaks.FirstToolsOn(line, runs) {
 		for _, tool := range tools {
-			takeFirst(first, line, scenario, lists[tool])
+			takeFirst(first, line, scenario, h.lists[scenario][tool])
 		}
 	}
 	return first
@@ -122,7 +122,7 @@ func takeFirst(first map[int64]int, line *leaks.BuildLine, scenario int64, build
 func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.MarkedBuilds {
 	m := s.word.MarksOn(line, h.order)
 	if m.First = h.firstOn(line); leaks.OnlyAtExit(s.runs) {
-		m.First = h.firstListOn(line, leaks.ToolsOf(s.runs))
+		m.First = h.firstListOn(line, s.runs)
 	}
 	for _, f := range s.failed {
 		if at := line.IndexOf(f.build); at >= 0 {
