@@ -28,13 +28,14 @@ func Suppressions(project, form string, leaks []SuppressedLeak) (string, error) 
 		return "", wrongField("form", "%q is none of lsan, valgrind, drmemory", form)
 	}
 	var entries, left strings.Builder
+	open := openNames(f, leaks)
 	written, out := 0, 0
 	for i := range leaks {
 		l := &leaks[i]
 		if l.State != StateKnown {
 			continue
 		}
-		text, reason := suppressionOf(f, l, leaks)
+		text, reason := suppressionOf(f, l, open)
 		if reason != "" {
 			out++
 			left.WriteString(suppressions.Comment(fmt.Sprintf("%s %s: %s", l.Signature, l.Title, reason)))
@@ -55,9 +56,25 @@ func Suppressions(project, form string, leaks []SuppressedLeak) (string, error) 
 	return head + entries.String(), nil
 }
 
+// openNames are the functions of each open leak, as a form has them.
+func openNames(form suppressions.Form, all []SuppressedLeak) (open [][]suppressions.Name) {
+	for i := range all {
+		if !slices.Contains(OpenStates, all[i].State) {
+			continue
+		}
+		names := make([]suppressions.Name, len(all[i].Frames))
+		for k, name := range all[i].Frames {
+			names[k] = suppressions.NewName(form, frameOf(name))
+		}
+		open = append(open, names)
+	}
+	return open
+}
+
 // suppressionOf writes the suppression of one leak. reason says why there is none.
-func suppressionOf(form suppressions.Form, l *SuppressedLeak, all []SuppressedLeak) (text, reason string) {
+func suppressionOf(form suppressions.Form, l *SuppressedLeak, open [][]suppressions.Name) (text, reason string) {
 	s := suppressions.Suppression{Name: l.Signature}
+	var written []suppressions.Frame
 	for _, name := range l.Frames {
 		switch {
 		case strings.Contains(name, blame.UnnamedFrame):
@@ -65,23 +82,32 @@ func suppressionOf(form suppressions.Form, l *SuppressedLeak, all []SuppressedLe
 		case isNoFunction(name):
 			return "", "its tool gives no call stack, only file and size"
 		}
-		module, function, ok := strings.Cut(name, "!")
-		if !ok {
-			module, function = "", name
-		} else {
-			module += ".*" // signatures name modules without the extension, which the tools have
+		f := frameOf(name)
+		if f.Module != "" {
+			f.Module += ".*" // signatures name modules without the extension, which the tools have
 		}
-		s.Frames = append(s.Frames, suppressions.Frame{Many: true}, suppressions.Frame{Module: module, Function: function})
+		s.Frames = append(s.Frames, suppressions.Frame{Many: true}, f)
+		written = append(written, f)
 	}
 	if len(s.Frames) == 0 {
 		return "", "no call stack"
+	}
+	if form == suppressions.LSan { // it has one frame
+		written = written[:1]
+	}
+	patterns := make([]suppressions.Pattern, len(written))
+	for i, f := range written {
+		if sign := suppressions.ReadsAsGlob(form, f.Function); sign != "" {
+			return "", fmt.Sprintf("%s reads the %s in %s as a wildcard or an end", form.Tool(), sign, f.Function)
+		}
+		patterns[i] = suppressions.NewPattern(form, f)
 	}
 	if text, reason = suppressions.Write(form, &s); reason != "" {
 		return "", reason
 	}
 	hidden := 0
-	for i := range all {
-		if slices.Contains(OpenStates, all[i].State) && hides(form, l.Frames, all[i].Frames) {
+	for _, names := range open {
+		if hides(patterns, names) {
 			hidden++
 		}
 	}
@@ -97,21 +123,27 @@ func isNoFunction(name string) bool {
 	return strings.Contains(strings.ReplaceAll(name, "::", ""), ":")
 }
 
-// hides reports whether the suppression of one leak hides another, as far as signatures tell.
-func hides(form suppressions.Form, known, open []string) bool {
-	if form == suppressions.LSan {
-		_, function, ok := strings.Cut(known[0], "!")
-		if !ok {
-			function = known[0]
-		}
-		return slices.ContainsFunc(open, func(name string) bool { return strings.Contains(name, function) })
+// frameOf takes a name of a signature apart.
+func frameOf(name string) suppressions.Frame {
+	module, function, ok := strings.Cut(name, "!")
+	if !ok {
+		return suppressions.Frame{Function: name}
 	}
-	for _, name := range known {
-		i := slices.Index(open, name)
-		if i < 0 {
+	return suppressions.Frame{Module: module, Function: function}
+}
+
+// hides reports whether a suppression of these patterns, with any frames between, hides a leak, as far as its signature
+// tells.
+func hides(patterns []suppressions.Pattern, names []suppressions.Name) bool {
+	for k := range patterns {
+		i := 0
+		for i < len(names) && !patterns[k].Covers(&names[i]) {
+			i++
+		}
+		if i == len(names) {
 			return false
 		}
-		open = open[i+1:]
+		names = names[i+1:]
 	}
 	return true
 }

@@ -108,6 +108,41 @@ app.*!main
 	}
 }
 
+// A leak is left out where its suppression, as the form has it, would hide an open leak, or a name would be a pattern.
+func TestSuppressionsHide(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		form, known, open string // innermost first, with blanks between
+		reason            string // "" where the leak is exported
+	}{
+		{"valgrind", "a!init", "b!init", "it would also hide 1 open leak"},
+		{"valgrind", "a!init", "b!reinit", ""},
+		{"valgrind", "app!Cache::Put", "app!ns::Cache::Put", "it would also hide 1 open leak"},
+		{"valgrind", "app!Cache::Put app!main", "app!ns::Cache::Put app!between app!main", "it would also hide 1 open leak"},
+		{"valgrind", "app!Cache::Put app!main", "app!main app!ns::Cache::Put", ""},
+		{"valgrind", "app!Cache::Put", "app!Cache::PutAll", ""},
+		{"drmemory", "Cache::Put", "app!Cache::Put", "it would also hide 1 open leak"},
+		{"drmemory", "app!Cache::Put", "own!Cache::Put", ""},
+		{"drmemory", "app!Vec::operator*", "app!x", "Dr. Memory reads the * in Vec::operator* as a wildcard or an end"},
+		{"drmemory", "app!f app!g?", "app!x", "Dr. Memory reads the ? in g? as a wildcard or an end"},
+		{"lsan", "app!Vec::operator*", "app!Vec::operator[]", "LeakSanitizer reads the * in Vec::operator* as a wildcard or an end"},
+		{"lsan", "app!f app!Vec::operator*", "app!x", ""}, // it has the first frame alone
+		{"lsan", "app!a$b", "app!x", "LeakSanitizer reads the $ in a$b as a wildcard or an end"},
+		{"lsan", "app!Vec::operator[]", "app!Vec::operator*", ""},
+		{"lsan", "app!Grid<T>::Add", "app!Grid<T>::Row<T>::Add", "it would also hide 1 open leak"},
+		{"lsan", "app!Pool", "pools!f", "it would also hide 1 open leak"},
+	} {
+		got, err := leaks.Suppressions("shop", test.form, []leaks.SuppressedLeak{
+			{Signature: "sig1:01", Title: "known", State: leaks.StateKnown, Frames: strings.Fields(test.known)},
+			{Signature: "sig1:02", Title: "open", State: leaks.StateNew, Frames: strings.Fields(test.open)},
+		})
+		left := "# 1 known leak left out:\n# sig1:01 known: " + test.reason + "\n"
+		if err != nil || strings.Contains(got, "left out") != (test.reason != "") || test.reason != "" && !strings.Contains(got, left) {
+			t.Errorf("%s: %s beside %s: %v\n%s", test.form, test.known, test.open, err, got)
+		}
+	}
+}
+
 // What is exported for a leak marks the same stack as known when it is imported again, and no stack of other functions.
 func TestSuppressionsComeBack(t *testing.T) {
 	t.Parallel()

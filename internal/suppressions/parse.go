@@ -145,8 +145,9 @@ func trim(frames []Frame) []Frame {
 }
 
 // allocatorModules are where the allocators are: the C runtimes of Windows and Linux, and Dr. Memory's own.
-var allocatorModules = []string{"ntdll.dll", "kernel32.dll", "kernelbase.dll", "ucrtbase.dll", "ucrtbased.dll", "msvcr*.dll",
-	"replace_malloc.dll", "drmemorylib.dll", "libdrmemorylib.so*", "libc.so*", "libc-*.so*", "libstdc++.so*", "libstdc++-6.dll"}
+var allocatorModules = []string{"ntdll.dll", "kernel32.dll", "kernelbase.dll", "ucrtbase.dll", "ucrtbased.dll",
+	"msvcr*.dll", "replace_malloc.dll", "drmemorylib.dll", "libdrmemorylib.so*", "libc.so*", "libc-*.so*", "libstdc++.so*",
+	"libstdc++-6.dll"}
 
 // isAllocator reports whether the frame is one of any allocator. A module of the program's own may have functions that
 // are called alike: without that frame the entry would be for more.
