@@ -23,15 +23,13 @@ type ListedLeak struct {
 	Programs []string `json:"programs,omitempty"` // as those of ExitLists
 }
 
-// Or is where a leak was listed in either of two runs, or by either of two tools; nil is nowhere.
-func (l *ListedLeak) Or(other *ListedLeak) *ListedLeak {
-	switch {
-	case l == nil:
-		return other
-	case other == nil:
-		return l
+// Alone are the lists as those of one finding; nil for none. Those of several are never merged: a leak that one tool
+// listed in a test and another of a program was not listed by the first of the program.
+func (l *ListedLeak) Alone() []ListedLeak {
+	if l == nil {
+		return nil
 	}
-	return &ListedLeak{union(l.Tools, other.Tools), union(l.Tests, other.Tests), union(l.Programs, other.Programs)}
+	return []ListedLeak{*l}
 }
 
 // union are the names of two lists, ascending.

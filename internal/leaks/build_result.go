@@ -83,7 +83,7 @@ func judged(into, a, b *compare.Finding) {
 	if b.Class.Gravity() > a.Class.Gravity() {
 		into.Class = b.Class
 	}
-	into.Listed = a.Listed.Or(b.Listed)
+	into.Listed = slices.Concat(a.Listed, b.Listed)
 	if analysis.CompareScores(b.Score, a.Score) > 0 {
 		into.Score = b.Score
 	}

@@ -191,7 +191,7 @@ func (o *runReports) rate(f *analysis.Finding) (Rating, *PooledRating) {
 		Runs: o.runs, RatingByRun: make([]*RunRating, len(o.runs)), Absent: map[string]bool{}, Judge: score.JudgeTogether,
 	}
 	for k, i := range o.pooled {
-		by := compare.ShownBy{Held: f.Verdict != analysis.ClassLeftAtExit, Listed: f.LeftAtExit.Listed()}
+		by := compare.ShownBy{Held: f.Verdict != analysis.ClassLeftAtExit, Listed: f.LeftAtExit.Listed().Alone()}
 		if there := o.shown[i].of(f); there != nil {
 			pool.RatingByRun[k] = ratingOf(there)
 		} else if o.results[i].WhyGone(f.Frames, by) != nil {

@@ -98,11 +98,7 @@ var silentAtExit = `(f.listed is null and not f.class` + suspect + `)`
 
 // look notes that callers of the leak ran in a run that shows nothing of it, and reports whether they did.
 func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts) bool {
-	by := compare.ShownBy{Held: f.Held}
-	for i := range f.Listed {
-		by.Listed = by.Listed.Or(&f.Listed[i])
-	}
-	caller := seen.WhyGone(f.Frames, by)
+	caller := seen.WhyGone(f.Frames, compare.ShownBy{Held: f.Held, Listed: f.Listed})
 	if caller == nil {
 		return false
 	}

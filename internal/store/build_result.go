@@ -148,7 +148,7 @@ func (r *comparedRow) finding() compare.Finding {
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames,
 		Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Immaterial: r.Immaterial, Risk: r.risk(),
-		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1, Listed: r.Listed,
+		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1, Listed: r.Listed.Alone(),
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.ToleranceReasonAt(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.StateByRuns != leaks.StateNone &&
 			r.StateByRuns != leaks.StateFixed,

@@ -103,6 +103,13 @@ func TestLeakAtExitIsGoneByItsOwnLists(t *testing.T) {
 			{"4/s/a", grows, leaks.StateRegressed, ""},
 			{"5/s/a", fixed(), leaks.StateFixed, "5"},
 		},
+		"two tools, one of a program and one in a test": {
+			{"1/s/a", listOf("vld", outside, "A"), found, ""},
+			{"1/s/b", listOf("sanitizer", inT, "A"), found, ""},
+			{"2/s/a", listOf("sanitizer", outside), found, ""},
+			{"3/s/a", listOf("vld", inT), found, ""},
+			{"4/s/a", listOf("sanitizer", inT), leaks.StateFixed, "4"},
+		},
 		"held first, listed later": {
 			{"1", stays, none, ""},
 			{"2", listOf("vld", inT, "A"), found, ""}, // the first list of the tool

@@ -42,8 +42,8 @@ type Finding struct {
 	Unbounded bool
 	// Exposure is for how many RateUnits it was watched; 0 where that is not known. Dispersion is as that of score.Rate.
 	Exposure, Dispersion float64
-	// Listed says in which lists of leaks at exit it is; nil for none.
-	Listed *analysis.ListedLeak
+	// Listed says in which lists of leaks at exit it is, by run; nil for none.
+	Listed []analysis.ListedLeak
 	// State, Owner and Known are what the team says of it.
 	State, Owner, Known string
 	ByRule              bool // Known is what a rule of the project says

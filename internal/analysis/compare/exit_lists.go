@@ -8,8 +8,8 @@ import (
 
 // ShownBy says by what evidence a leak was shown: a run can show that it is gone by evidence of the same sort alone.
 type ShownBy struct {
-	Held   bool                 // it leaked or grew in evidence of the memory that a process held
-	Listed *analysis.ListedLeak // the lists of leaks at exit that it was in; nil for none
+	Held   bool                  // it leaked or grew in evidence of the memory that a process held
+	Listed []analysis.ListedLeak // the lists of leaks at exit that it was in, by run; nil for none
 }
 
 // shownBy is what a finding was shown by.
@@ -27,14 +27,18 @@ func (s FrameCounts) WhyGone(frames []string, by ShownBy) *RanFrame {
 			return caller
 		}
 	}
-	if by.Listed != nil && !isProvisional(frames) && s.hasListOf(by.Listed) {
+	if !isProvisional(frames) && s.hasListOf(by.Listed) {
 		return &RanFrame{}
 	}
 	return nil
 }
 
-// hasListOf reports whether a list of the run would hold a leak.
-func (s FrameCounts) hasListOf(leak *analysis.ListedLeak) bool {
+// hasListOf reports whether a list of the run would hold a leak, by one of the runs that list it.
+func (s FrameCounts) hasListOf(leak []analysis.ListedLeak) bool {
+	return slices.ContainsFunc(leak, s.hasListOfRun)
+}
+
+func (s FrameCounts) hasListOfRun(leak analysis.ListedLeak) bool {
 	for _, tool := range leak.Tools {
 		for _, test := range leak.Tests {
 			if s.Stacks(listOfTest(tool, test)) > 0 {
@@ -51,8 +55,10 @@ func (s FrameCounts) hasListOf(leak *analysis.ListedLeak) bool {
 }
 
 // hasTool reports whether the run has a whole list of a tool that lists a leak.
-func (s FrameCounts) hasTool(leak *analysis.ListedLeak) bool {
-	return slices.ContainsFunc(leak.Tools, func(tool string) bool { return s.Stacks(listOf(tool)) > 0 })
+func (s FrameCounts) hasTool(leak []analysis.ListedLeak) bool {
+	return slices.ContainsFunc(leak, func(l analysis.ListedLeak) bool {
+		return slices.ContainsFunc(l.Tools, func(tool string) bool { return s.Stacks(listOf(tool)) > 0 })
+	})
 }
 
 // listsTools reports whether the build has a list of a tool that lists a finding, where nothing else shows it as a

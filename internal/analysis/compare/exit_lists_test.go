@@ -20,8 +20,9 @@ func TestWhyGoneByTheSameSort(t *testing.T) {
 	lists := func(tool string, tests, programs []string) []analysis.ExitLists {
 		return []analysis.ExitLists{{Tool: tool, Tests: tests, Programs: programs}}
 	}
-	inT := &analysis.ListedLeak{Tools: []string{"vld"}, Tests: []string{"S", "T"}}
-	ofApp := &analysis.ListedLeak{Tools: []string{"crt-leaks", "vld"}, Programs: []string{"app.exe"}}
+	inT := []analysis.ListedLeak{{Tools: []string{"vld"}, Tests: []string{"S", "T"}}}
+	ofApp := []analysis.ListedLeak{{Tools: []string{"crt-leaks", "vld"}, Programs: []string{"app.exe"}}}
+	two := []analysis.ListedLeak{{Tools: []string{"vld"}, Programs: []string{"app.exe"}}, {Tools: []string{"sanitizer"}, Tests: []string{"T"}}}
 	for name, test := range map[string]struct {
 		lists   []analysis.ExitLists
 		finding analysis.Finding
@@ -34,6 +35,9 @@ func TestWhyGoneByTheSameSort(t *testing.T) {
 		"outside of tests":                 {lists("vld", nil, []string{"T"}), listed, compare.ShownBy{Listed: inT}, false},
 		"of its program":                   {lists("vld", nil, []string{"app.exe"}), listed, compare.ShownBy{Listed: ofApp}, true},
 		"of another program":               {lists("vld", []string{"app.exe"}, []string{"b.exe"}), listed, compare.ShownBy{Listed: ofApp}, false},
+		"of the program by the other tool": {lists("sanitizer", nil, []string{"app.exe"}), listed, compare.ShownBy{Listed: two}, false},
+		"in the test by the other tool":    {lists("vld", []string{"T"}, nil), listed, compare.ShownBy{Listed: two}, false},
+		"in the test by its tool":          {lists("sanitizer", []string{"T"}, nil), listed, compare.ShownBy{Listed: two}, true},
 		"snapshots with its callers":       {nil, caller, compare.ShownBy{Listed: inT}, false},
 		"held, and callers in snapshots":   {nil, caller, compare.ShownBy{Held: true}, true},
 		"held, and callers in a list":      {lists("vld", []string{"T"}, nil), listed, compare.ShownBy{Held: true}, false},
