@@ -22,7 +22,8 @@ func (s *series) rates() []int64 {
 	return rates
 }
 
-// samplesList reports whether a list of what was left at exit is of recorded blocks only: what is not in it may be left.
+// samplesList reports whether a list of what was left at exit is of recorded blocks only: what is not in it may be
+// left.
 func (d *draft) samplesList() bool {
 	return slices.ContainsFunc(d.parts, func(p part) bool { return p.isList() && p.Sampling > 0 })
 }
