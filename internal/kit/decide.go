@@ -199,7 +199,7 @@ func (o *Order) target() string {
 // buildWord is the build in a line, or a word for it where a shell could read it as code.
 func (o *Order) buildWord() string {
 	if o.Build == "" || strings.ContainsFunc(o.Build, func(r rune) bool {
-		return isUnsafe(r) && !strings.ContainsRune("/#@:,", r)
+		return leaks.IsUnsafeInCommand(r) && !strings.ContainsRune("/#@:,", r)
 	}) {
 		return someBuild
 	}
@@ -211,7 +211,7 @@ func (o *Order) buildWord() string {
 
 // isPlain reports whether a shell takes a name as it stands, or between quotes.
 func isPlain(name string) bool {
-	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, isUnsafe)
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, leaks.IsUnsafeInCommand)
 }
 
 // word is a plain name in a line.

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 )
 
 //go:embed scripts
@@ -199,11 +198,6 @@ func (o *Order) check() (Kind, error) {
 		return kind, &Error{"snapshots", fmt.Sprintf("%d is not between 1 and %d", o.Snapshots, maxSnapshots)}
 	}
 	return kind, nil
-}
-
-// isUnsafe reports whether a character has a meaning in a shell, or none in a name.
-func isUnsafe(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.+", r)
 }
 
 // script is the text of a step for cmd.

@@ -52,7 +52,7 @@ func (r *RecordingState) Check() error {
 				Message: fmt.Sprintf("%q must be one line of at most %d bytes", f.value, maxRecordingName)}
 		}
 	}
-	if strings.ContainsFunc(r.Process.Image, isUnsafeInCommand) {
+	if strings.ContainsFunc(r.Process.Image, IsUnsafeInCommand) {
 		return &FieldError{Field: "process.image", Message: fmt.Sprintf("%q is no name of a program", r.Process.Image)}
 	}
 	if r.Began.IsZero() || r.EveryNS < 0 || len(r.Settings.Changed) > maxSettings {
@@ -61,10 +61,10 @@ func (r *RecordingState) Check() error {
 	return nil
 }
 
-// isUnsafeInCommand reports whether a rune is none of a program's name: the name stands in a command that people copy,
-// and PowerShell takes typographic quotes for quotes.
-func isUnsafeInCommand(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ._-+()", r)
+// IsUnsafeInCommand reports whether a character has a meaning in a shell, or none in a name. Names with such characters
+// do not stand in commands that people copy. PowerShell takes typographic quotes for quotes.
+func IsUnsafeInCommand(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.+", r)
 }
 
 // SettingsOn reports whether settings of Windows are changed still.

@@ -110,12 +110,21 @@ func TestRecordingCheck(t *testing.T) {
 		spoil(&r)
 		err := r.Check()
 		var wrong *leaks.FieldError
-		r.Process.Image = `a" & calc & "`
-		if refused := r.Check(); refused == nil {
-			t.Error("a name that cmd reads as code is taken")
-		}
 		if field == "" && err != nil || field != "" && (!errors.As(err, &wrong) || wrong.Field != field) {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// The name of a program stands in commands that people copy: what cmd, PowerShell or sh read as code is refused.
+func TestRecordedProgram(t *testing.T) {
+	for image, want := range map[string]bool{
+		"app.exe": true, "Größe 2-a_b+c.exe": true, "程序.exe": true, strings.Repeat("a", 256): true, strings.Repeat("a", 257): false, "": false,
+		`a" & calc & "`: false, "a\u201d ; calc ; \u201c.exe": false, "a`b": false, "$a": false, "%a%": false, "a;b": false, "a\nb": false,
+	} {
+		r := watched("PC1", image, 0).RecordingState
+		if err := r.Check(); (err == nil) != want {
+			t.Errorf("%q: %v", image, err)
 		}
 	}
 }
