@@ -31,7 +31,7 @@ func eachEvidence(ctx context.Context, src Source, progress func(done, total int
 		if err != nil {
 			return err
 		}
-		w.free = max(w.free, f.Free)
+		w.free = max(w.free, f.RatioExempt)
 		if err := visit(m, f); err != nil {
 			return readError(m.Name, err)
 		}

@@ -39,7 +39,7 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"},
 			Tools:        "procdump -ma, DebugDiag, Task Manager",
-			CaptureKinds: kinds(dump.Kind), Column: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
+			CaptureKinds: kinds(dump.Kind), Column: "Full dump", Rank: 4, Searches: true, ArchivePriority: 1, Random: true, RatioExempt: 4 << 30, // dumps are mostly zeros
 			Sniff: dump.Sniff,
 		},
 		read: readDump, check: dump.Check,
@@ -75,7 +75,7 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "etl", Name: "a trace", Plural: "ETW traces", Extensions: []string{".etl"},
 			Tools:        "xperf, wpr, PerfView, Visual Studio",
-			CaptureKinds: kinds(tracecapture.Kind), Column: "Trace", Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
+			CaptureKinds: kinds(tracecapture.Kind), Column: "Trace", ArchivePriority: 2, Together: true, Random: true, RatioExempt: 1 << 30, // idle buffers are filled with 0xFF
 			Sniff: etl.Sniff,
 		},
 		lacks: etl.Lacks,
@@ -125,7 +125,7 @@ var formats = []format{
 			Tools: "the debug CRT, Visual Leak Detector, Dr. Memory, AddressSanitizer, FastMM, heob, Valgrind, HEAPCHECK, Intel Inspector; CI jobs",
 			CaptureKinds: kinds(exitlog.KindCRT, exitlog.KindVLD, exitlog.KindDrMemory, exitlog.KindSanitizer,
 				exitlog.KindFastMM, exitlog.KindHeob, exitlog.KindMemcheck, exitlog.KindHeapCheck, exitlog.KindInspector),
-			Anywhere: true, Leads: -1, // any long text may be one
+			Anywhere: true, ArchivePriority: -1, // any long text may be one
 			Sniff: exitlog.Sniff,
 		},
 		read: streamed(exitlog.Read), check: exitlog.Check,

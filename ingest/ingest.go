@@ -22,27 +22,27 @@ import (
 
 // A Source is a file that may be evidence.
 type Source struct {
-	Name string
+	Name string // file name, as the user gave it
 	io.ReaderAt
 	Size int64 // bytes
 }
 
 // Options tune reading.
 type Options struct {
-	Base umdh.Base // of the numbers in UMDH differences
+	Base umdh.Base // number base of the counters in UMDH differences
 	// Types finds the structures of an ntdll by its PDB, for the heaps of dumps; nil for the tables that are built in.
 	Types    func(ctx context.Context, pdb, debugID string) ntheap.Types
 	Progress func(done, total int64) // bytes of the sources consumed; may be nil
 }
 
-// Inspect says which format a source is of, without reading what it says; where it is not packed, it takes the closer
-// look that some formats have. Archives are unpacked to nowhere, so that one that would never end is refused here; what
-// they are called is that of their files which leads most. Its error is an *evidence.Error unless reading itself
-// failed.
+// Inspect says which format a source is of, by its beginning; for formats that have a Check, and if the file is not
+// packed, by that too. Archives are unpacked without keeping anything: one that would never end is refused here. An
+// archive has the kind of the file in it with the highest ArchivePriority. The error is an *evidence.Error unless
+// reading itself failed.
 func Inspect(ctx context.Context, src Source) (evidence.Kind, error) {
-	found := &evidence.Format{Leads: math.MinInt}
+	found := &evidence.Format{ArchivePriority: math.MinInt}
 	_, err := eachEvidence(ctx, src, nil, func(m Member, f *format) error {
-		if f.Leads > found.Leads {
+		if f.ArchivePriority > found.ArchivePriority {
 			found = &f.Format
 		}
 		switch {

@@ -6,13 +6,13 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// HeadBytes is how much of a file's beginning tells what it is.
+// HeadBytes is how many bytes of a file's beginning tell its format.
 const HeadBytes = 64 << 10
 
 // A FileStart is what a file is by its name and its first bytes, before anybody has the rest. One of its fields is set.
 type FileStart struct {
 	Name    string          // of a format that is read, with its article: "a dump"
-	Packed  string          // what holds others, with its article: "a zip archive"; what is in it shows when it is unpacked
+	Packed  string          // a file that holds other files, with its article: "a zip archive"; its format shows when it is unpacked
 	Refused *evidence.Error // why the file will be refused, however it goes on
 }
 

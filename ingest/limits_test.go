@@ -10,7 +10,7 @@ import (
 
 // A format with a larger free allowance may unpack to more, but not without end.
 func TestLimits(t *testing.T) {
-	for _, free := range []int64{freeRatio, Formats().Of("etl").Free} {
+	for _, free := range []int64{freeRatio, Formats().Of("etl").RatioExempt} {
 		w := walker{in: &meter{}, free: free}
 		w.in.done.Store(100_000)
 		n, err := io.Copy(io.Discard, &unpacking{w: &w, r: emptySource{}, name: "a"})

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// InOrder puts names as a shell lists them, snap10 before snap2, in their natural order. Any other order is somebody's
-// choice and stays.
+// InOrder returns the names of files in natural order, snap2 before snap10, if they came in the order of a shell,
+// snap10 before snap2. Any other order is somebody's choice and stays.
 func InOrder(names []string) []string {
 	if !slices.IsSorted(names) {
 		return names
@@ -15,7 +15,7 @@ func InOrder(names []string) []string {
 	return slices.SortedStableFunc(slices.Values(names), NaturalOrder)
 }
 
-// NaturalOrder compares names as people do: snap2 before snap10, letters without regard to case.
+// NaturalOrder compares names as slices.SortFunc wants it: snap2 before snap10, letters without regard to case.
 func NaturalOrder(a, b string) int {
 	x, y := strings.ToLower(a), strings.ToLower(b)
 	for x != "" && y != "" {

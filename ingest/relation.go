@@ -12,19 +12,19 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// A Relation says how traces stand to a recording.
+// A Relation says how other traces relate to a recording.
 type Relation int
 
 // The relations.
 const (
-	SameRecording  Relation = iota // they are parts of it, as the sessions of kernel and heap are
+	SameRecording  Relation = iota // they are parts of it, such as the kernel's session of a heap session
 	OtherRecording                 // they are a recording of their own
 	KnownFiles                     // they are files that it has already, packed in another way
 )
 
-// Compare reports how other traces stand to the recording that t is. Traces of another boot, or of another time of the
-// same boot, are recordings of their own. So is a merged trace beside files as sessions wrote them. The merged trace
-// was mostly made from those files, and reading both would count everything twice.
+// Compare reports how other relates to the recording that t is. Traces of another boot, or of another time of the same
+// boot, are recordings of their own. So is a merged trace beside files as sessions wrote them. The merged trace was
+// mostly made from those files, and reading both would count everything twice.
 func (t *UnpackedTraces) Compare(ctx context.Context, other *UnpackedTraces) (Relation, error) {
 	trace, err := etl.Open(ctx, append(append([]etl.Source{}, t.Files...), other.Files...), etl.Options{})
 	if evidence.IsRefusal(err) {

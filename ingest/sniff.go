@@ -105,8 +105,8 @@ func wrappingOf(head []byte) wrapping {
 	return plain
 }
 
-// IsPacked reports whether a file begins as one that holds others, which are unpacked before anything can be said of
-// them.
+// IsPacked reports whether a file begins as an archive or a compressed file, which is unpacked before its format can be
+// told.
 func IsPacked(r io.ReaderAt) (bool, error) {
 	head := make([]byte, 8)
 	n, err := r.ReadAt(head, 0)

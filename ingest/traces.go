@@ -33,8 +33,9 @@ func (t *UnpackedTraces) Close() error {
 	return err
 }
 
-// OpenTraces takes the traces out of sources, each of which must hold at least one. The sources must stay open as long
-// as the traces. Its error is an *evidence.Error unless reading itself failed; report may be nil.
+// OpenTraces unpacks the .etl files of sources, each of which must hold at least one. The sources must stay open as
+// long as the traces. Its error is an *evidence.Error unless reading itself failed. report gets the bytes of the
+// sources that were consumed; it may be nil.
 func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int64)) (*UnpackedTraces, error) {
 	t := &UnpackedTraces{progress: newProgress(report, srcs...)}
 	for _, src := range srcs {

@@ -13,18 +13,18 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// A Member is a file as it comes out of its wrappings.
+// A Member is a file out of an archive or a compressed file, or the source itself.
 type Member struct {
 	io.Reader
-	Name   string // with the name of what it was packed in before it
-	Head   []byte // its first bytes; valid until the Reader is read
-	Packed bool   // it is not the source itself
+	Name   string // with the names of the archives that it was in before it
+	Head   []byte // its first bytes, up to HeadBytes; valid until the Reader is read
+	Packed bool   // it came out of an archive or a compressed file
 
 	w *walker
 }
 
-// Unpacking returns r, which unpacks this member in a way that is not known here, with what comes out of it counted
-// towards the limits of the source.
+// Unpacking returns r, which must unpack this member, with its bytes counted towards the limits of the source. It is
+// for wrappings that Unpack does not know.
 func (m Member) Unpacking(r io.Reader) io.Reader { return &unpacking{w: m.w, r: r, name: m.Name} }
 
 // Unpack visits the files in a source: the source itself, the content of a gz or zst, the files of a zip in the order

@@ -44,7 +44,7 @@ const (
 	tagRan      // of captures that name tests only
 )
 
-// ErrArtifact is what reading a damaged or foreign artifact gives.
+// ErrArtifact is wrapped by the error of reading a damaged or foreign artifact.
 var ErrArtifact = errors.New("capture: not a capture artifact of a known version")
 
 // Write writes c as an artifact.
@@ -68,13 +68,14 @@ func (c *Capture) Write(w io.Writer) error {
 	return writeArtifact(w, artifactMagic, sections)
 }
 
-// ErrTooLarge is what an artifact gives that unpacks to more than its reader allows.
+// ErrTooLarge is the error of an artifact that unpacks to more than ReadWithin allows.
 var ErrTooLarge = fmt.Errorf("%w: it unpacks to more than is allowed", ErrArtifact)
 
 // Read reads an artifact that Write made. Its error wraps ErrArtifact where the bytes are not one.
 func Read(r io.Reader) (*Capture, error) { return ReadWithin(r, math.MaxInt64) }
 
-// ReadWithin reads an artifact from outside, which may unpack to that many bytes at most.
+// ReadWithin reads an artifact from outside, which may unpack to that many bytes at most. Its error is ErrTooLarge
+// beyond that, and else as that of Read.
 func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 	c := &Capture{}
 	err := readArtifact(r, most, artifactMagic, map[uint64]func(*decoder){

@@ -38,41 +38,42 @@ type Capture struct {
 	Shape     Shape
 	Process   Process
 	Snapshots []Snapshot // oldest first
-	Modules   []Module
-	Heaps     []Heap
-	Stacks    Stacks
+	Modules   []Module   // loaded ones and Former ones
+	Heaps     []Heap     // those that sites name by index
+	Stacks    Stacks     // the stacks that Site.Stack names
 	Sites     []Site
 	Trace     *Trace  // of ShapeTrace, else nil
 	Blocks    Blocks  // of the only snapshot; empty where the evidence has no addresses
 	Memory    *Memory // nil where the evidence tells of sites only
-	Work      *Work   // at the only snapshot; nil where the evidence does not say
+	Work      *Work   // done up to the only snapshot; nil where the evidence does not say
 	// Sampling is how many bytes the process allocated from one recorded allocation to the next, on average, where the
 	// evidence is a sample and the usage of sites is estimated from it; 0 where all blocks were recorded.
 	Sampling int64
 	Warnings []Warning
 	Test     string // of ShapeExit: the test that was running when the tool printed the list; "" where none was
-	// Ran are, on one list of a tool whose silence means that nothing was left, the tests that passed in the log.
+	// Ran are the names of the tests that passed in the log. It is filled on one capture of a log whose tool prints
+	// nothing for a test that left nothing.
 	Ran []string
 }
 
 // Work is what the process had done since it was started.
 type Work struct {
-	Count float64
-	Unit  string // singular: "document"; "" where nobody says
+	Count float64 // in Units since the start
+	Unit  string  // singular: "document"; "" where nobody says
 }
 
 // A Process identifies whose memory it is. Zero fields are unknown.
 type Process struct {
 	Name    string // image name with extension, "app.exe"
 	PID     uint32
-	Bits    uint8 // 32 or 64
-	Machine string
+	Bits    uint8  // 32 or 64
+	Machine string // name of the computer
 }
 
 // A Snapshot is one instant. TakenAt is the traced machine's own wall clock in an unknown zone, kept as if it
 // were UTC; it is zero where the evidence does not say.
 type Snapshot struct {
-	TakenAt time.Time
+	TakenAt time.Time // local time of the traced machine, marked as UTC; zero where unknown
 	// LowerBound says that the evidence ends early: its list is right, but not complete.
 	LowerBound bool
 }
@@ -128,7 +129,7 @@ func (m Module) Name() string {
 
 // A Heap is one heap of the process.
 type Heap struct {
-	Handle uint64
+	Handle uint64 // its address, as HeapCreate returned it
 	// Partial says that the evidence ends inside this heap's data.
 	Partial bool
 	Line    Timeline // outstanding memory over time; empty for snapshots
@@ -149,6 +150,7 @@ const (
 	KindHeapVirtual
 )
 
+// String is the name of the kind in reports: "heap", "virtual".
 func (k SiteKind) String() string {
 	return [...]string{"heap", "virtual", "heap-virtual"}[min(k, KindHeapVirtual)]
 }
@@ -162,7 +164,8 @@ type Site struct {
 	Heap        int32 // index into Capture.Heaps, or NoHeap
 	Kind        SiteKind
 	Trace       uint64 // the evidence's own id of the stack, valid inside one process life; 0 for none
-	// Unreachable says that no pointer to its blocks was found: those to which some was are another site.
+	// Unreachable says that a search found no pointer to the site's blocks. The blocks of the same stack to which it
+	// found one are another site.
 	Unreachable bool
 	Reach       Reach   // of ShapeExit: what the tool found to point to its blocks
 	Usage       []Usage // one per Snapshot
@@ -181,15 +184,15 @@ const (
 	ReachHeld                    // the program could still have freed them
 )
 
-// Reaches is how many kinds of Reach there are.
-const Reaches = int(ReachHeld) + 1
+// ReachCount is how many values Reach has.
+const ReachCount = int(ReachHeld) + 1
 
 // Usage counts outstanding blocks. Bytes are requested bytes, Overhead what the heap added to them; both are
 // signed so that differences have the same type.
 type Usage struct {
-	Count    int64 `json:"count"`
-	Bytes    int64 `json:"bytes"`
-	Overhead int64 `json:"overhead,omitempty"`
+	Count    int64 `json:"count"`              // blocks
+	Bytes    int64 `json:"bytes"`              // requested
+	Overhead int64 `json:"overhead,omitempty"` // bytes that the heap added; 0 where unknown
 }
 
 // Add returns the sum of two usages.

@@ -22,7 +22,7 @@ func (c *Capture) takeExit(d *decoder) {
 	c.Test = d.string()
 	for range d.count(2) {
 		at, reach := d.uint(), d.uint()
-		if at >= uint64(len(c.Sites)) || reach >= uint64(Reaches) {
+		if at >= uint64(len(c.Sites)) || reach >= uint64(ReachCount) {
 			d.bad = true
 			return
 		}

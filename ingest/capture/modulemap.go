@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A ModuleMap finds the module that holds an address.
+// A ModuleMap finds the module that holds an address. It is not changed after NewModuleMap: any number of goroutines
+// may use it.
 type ModuleMap struct {
 	modules []Module
 	byBase  []int32 // indices of modules with a base, ascending by base

@@ -11,7 +11,7 @@ import (
 // Names are what symbols tell about the return addresses of a run. They are stored apart from the captures: if symbols
 // arrive late, the run gets names without a second reading of its evidence.
 type Names struct {
-	Images []Image
+	Images []Image // sorted by ImageID once Sort was called
 	byID   map[ImageID]int
 }
 
@@ -32,7 +32,7 @@ type Image struct {
 	PDB     string     // file name of the PDB that was used, or of the one that is wanted
 	Used    string     // debug id of the PDB that was used; "" for none
 	Match   string     // a sentence: how the symbols were matched, or what is missing
-	Proven  bool       // the symbols belong to the module beyond doubt
+	Proven  bool       // the symbols belong to the module beyond doubt: its debug id is that of the PDB
 	Own     bool       // the team uploaded its PDB: the code is theirs
 	Tried   []Attempt  // every place that was looked at
 
@@ -51,23 +51,24 @@ type FunctionOffset struct {
 
 // An Attempt is a place where symbols were looked for, and what came of it.
 type Attempt struct {
-	Place  string `json:"place"`
-	Result string `json:"result"` // found, not-found, mismatch, refused, offline, failed, ambiguous
-	Detail string `json:"detail,omitempty"`
+	Place  string `json:"place"`            // a server, a folder, or "upload"
+	Result string `json:"result"`           // found, not-found, mismatch, refused, offline, failed, ambiguous
+	Detail string `json:"detail,omitempty"` // what the error said; "" for none
 }
 
 // A NamedFrame is one function at a return address: the one whose code it is, or one that was inlined there.
 type NamedFrame struct {
 	Function string // as debuggers print it, without the module
 	Offset   uint64 // of the return address from the function's start; 0 for inlined functions
-	File     string
+	File     string // source file, as the PDB spells it; "" where unknown
 	Line     uint32 // of the call; 0 where unknown
-	Inline   bool
+	Inline   bool   // it was inlined there
 	Type     string // what the call allocates, where the compiler recorded it
-	Approx   bool   // the nearest symbol below, which need not be the function itself
+	Approx   bool   // approximate: the nearest symbol below, which need not be the function itself
 }
 
-// Add names a return address of the image; frames are innermost first. RVAs must come in ascending order.
+// Add names a return address of the image, an offset from its base; frames are innermost first. RVAs must come in
+// ascending order.
 func (i *Image) Add(rva uint32, frames ...NamedFrame) {
 	if len(frames) == 0 {
 		return

@@ -14,8 +14,8 @@ func (c *Capture) takeSampling(d *decoder) {
 	c.Sampling = int64(v)
 }
 
-// Recorded is how many recorded blocks an estimate stands for, where an allocation was recorded in every rate bytes on
-// average: each block of s bytes with the probability 1−e^(−s/rate). The rate 0 means that all were recorded.
+// Recorded is how many recorded blocks the estimated usage u stands for. One allocation was recorded in every rate
+// bytes on average: a block of s bytes with the probability 1−e^(−s/rate). The rate 0 means that all were recorded.
 func (u Usage) Recorded(rate int64) int64 {
 	if rate == 0 || u.Count <= 0 || u.Bytes <= 0 {
 		return u.Count

@@ -8,27 +8,27 @@ import (
 
 // A AddressMap says what lies where in the address space, as finely as a picture needs it.
 type AddressMap struct {
-	// Stretches are what is taken, by address; no two overlap. What lies between them is free, or not known where the
-	// Space is Partial.
+	// Stretches are the ranges of addresses in use, by address; no two overlap. What lies between them is free, or not
+	// known where the Space is Partial.
 	Stretches []AddressRange `json:"stretches"`
-	// Grain is 0 where every stretch has one use. Else neighbours that begin in the same Grain bytes, a power of two, are
-	// one stretch, whose use is that of most of its bytes.
+	// Grain is 0 where every stretch has one use. Else it is a power of two in bytes: neighbours that begin in the same
+	// Grain bytes are one stretch, whose use is that of most of its bytes.
 	Grain int64 `json:"grain,omitempty"`
-	// LeftOut says that a report has no room for the map, and its stretches are not in it.
+	// LeftOut says that the map was too large for the report: Stretches is empty there.
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// A AddressRange is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that
+// An AddressRange is a range of addresses of one use. Taken is how much of Size is not free: all of it, unless ranges
 // were joined.
 type AddressRange struct {
 	Address   Address `json:"address"`
-	Size      int64   `json:"size"`
+	Size      int64   `json:"size"` // bytes
 	Use       UseName `json:"use"`
-	Taken     int64   `json:"taken"`
-	Committed int64   `json:"committed,omitempty"`
+	Taken     int64   `json:"taken"`               // bytes of Size
+	Committed int64   `json:"committed,omitempty"` // bytes of Taken
 }
 
-// End is the first address behind the stretch.
+// End is the first address behind the range.
 func (s *AddressRange) End() uint64 { return uint64(s.Address) + uint64(s.Size) }
 
 // maxStretches bounds what a Map holds: some 80 KB as JSON. A picture has less room.
@@ -37,8 +37,8 @@ const maxStretches = 1024
 // leastGrain is the granularity in which Windows reserves address space, in bytes.
 const leastGrain = 64 << 10
 
-// NewAddressMap draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the
-// one that begins first stays whole. It changes the list.
+// NewAddressMap draws the map of ranges in any order. Impossible ones are left out, and of two that overlap the one
+// that begins first stays whole. It changes the list.
 func NewAddressMap(list []AddressRange) *AddressMap {
 	m := &AddressMap{Stretches: joinAlike(sound(list))}
 	if len(m.Stretches) > maxStretches {

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// A Span says how many blocks of a merged site were first seen in one snapshot and seen without a gap until another, as
-// places in SiteSpans.Looked. Those whose Last is the last place are left.
+// A Span counts blocks of a merged site that were first seen in one snapshot and seen without a gap until another.
+// First and Last are indexes into SiteSpans.Looked. Blocks whose Last is the last index are still held.
 type Span struct {
 	First, Last int32
-	Count       int64
+	Count       int64 // blocks
 }
 
 // Of so many snapshots at most blocks are followed: a span for each pair of them has to be countable for each site.
@@ -27,14 +27,14 @@ const (
 
 // SiteSpans are the spans of the blocks of all merged sites.
 type SiteSpans struct {
-	Looked   []int // which captures were compared, ascending
+	Looked   []int // indexes of the captures that were compared, ascending
 	spans    []Span
 	ends     []int  // by site: where its spans end
 	unlisted []bool // by site
 }
 
-// Of are the spans of a merged site in the order of First and then of Last. They are not known of a site of which a
-// snapshot does not list every block with its address, nor of fewer than three snapshots.
+// Of returns the spans of a merged site, sorted by First and then by Last. Known is false if a snapshot does not list
+// every block of the site with its address, or if there are fewer than three snapshots.
 func (s *SiteSpans) Of(site int) (spans []Span, known bool) {
 	if s == nil || len(s.Looked) == 0 || s.unlisted[site] {
 		return nil, false
@@ -232,7 +232,7 @@ func (c *spanCounter) into(out *SiteSpans, sites int) {
 	}
 }
 
-// MergeSpans are the spans of two sites together.
+// MergeSpans returns the spans of two sites together, sorted as those of SiteSpans.Of.
 func MergeSpans(a, b []Span) []Span {
 	if len(a) == 0 {
 		return b

@@ -15,19 +15,19 @@ const NoStack StackID = 0
 type Frame struct {
 	Address uint64 // return address; 0 where only text is known
 	Text    uint32 // index for Stacks.Text; 0 for none
-	// Module is 1 + the place in Capture.Modules of a former module, which had the address when the stack was recorded; 0
-	// where the address tells the module.
+	// Module is 1 + the index in Capture.Modules of a former module, which had the address when the stack was recorded;
+	// 0 where the address tells the module.
 	Module uint32
 }
 
 // A FrameText is a frame as the evidence spells it.
 type FrameText struct {
-	Module   string
+	Module   string // as the evidence prints it before the "!"; "" where it prints none
 	Function string // "" where the evidence could not name it
 	Offset   uint64 // of the return address from the function's start, or from the module's where Function is ""
-	File     string
+	File     string // source file; "" for none
 	Line     uint32 // 0 for none
-	Inline   bool
+	Inline   bool   // it was inlined into the next frame outwards
 }
 
 // Stacks interns frames and stacks: equal ones are stored once. The zero value is ready for use.
@@ -75,8 +75,8 @@ func (s *Stacks) Stack(id StackID) []FrameID {
 // AddAddress interns the frame of a return address.
 func (s *Stacks) AddAddress(address uint64) FrameID { return s.add(Frame{Address: address}) }
 
-// AddAddresses interns the frames of return addresses and appends their ids to ids. It is faster than one AddAddress
-// after the other: the places of all of them are on their way from memory at the same time.
+// AddAddresses interns the frames of return addresses and appends their ids to ids. It is faster than a call of
+// AddAddress for each: the table's slots of all of them are on their way from memory at the same time.
 func (s *Stacks) AddAddresses(ids []FrameID, addresses []uint64) []FrameID {
 	if n := uint64(len(s.frameIDs.slots)); n > 0 {
 		var touched uint64
@@ -91,7 +91,7 @@ func (s *Stacks) AddAddresses(ids []FrameID, addresses []uint64) []FrameID {
 	return ids
 }
 
-// AddFormer interns the frame of a return address in a former module, by its place in Capture.Modules.
+// AddFormer interns the frame of a return address in a former module, an index into Capture.Modules.
 func (s *Stacks) AddFormer(address uint64, module int) FrameID {
 	return s.add(Frame{Address: address, Module: uint32(module) + 1})
 }
@@ -117,8 +117,8 @@ func (s *Stacks) AddText(text FrameText, address uint64) FrameID {
 	return s.add(Frame{Address: address, Text: id})
 }
 
-// Trim gives back what only adding needs, which is more than what frames and stacks take. What is added later costs as
-// much as all before it, once.
+// Trim frees the memory that only adding needs, which is more than what frames and stacks take. The next Add after it
+// builds that again, once.
 func (s *Stacks) Trim() {
 	s.flat, s.ends = slices.Clip(s.flat), slices.Clip(s.ends)
 	s.frameIDs.free()

@@ -17,7 +17,7 @@ type Trace struct {
 	Window Window
 	// HeapFrom is when the first session that traced heaps began. What heaps did before is not seen.
 	HeapFrom int64
-	Began    int64 // when the process began: allocations.BeforeTrace where it was there already, or nothing tells
+	Began    int64 // when the process began; allocations.BeforeTrace where it ran before, or the trace does not tell
 	Exited   int64 // when it ended; allocations.Never where it did not
 	// Teardown is the last instant before the process began to free what it held in order to end; allocations.Never where
 	// it did not. What it frees after that was outstanding as long as it worked.
@@ -25,15 +25,15 @@ type Trace struct {
 	// SurvivalsBeyond is how many sites, of all processes of the trace, have no Survival because sites with more
 	// allocations left have used up the limit.
 	SurvivalsBeyond int64
-	Events          int64 // in the trace, of all processes
+	Events          int64 // events in the trace, of all processes
 	// Heap and Virtual are outstanding memory: of all heaps, and committed by the program.
 	Heap, Virtual Timeline
 }
 
-// A Window is a stretch of a trace, both ends inside.
+// A Window is a part of a trace, from From to To inclusive, in ns since the trace's start.
 type Window struct{ From, To int64 }
 
-// Whole is the window that holds everything a trace knows.
+// Whole is the window that holds all of the trace's time.
 func (t *Trace) Whole() Window { return Window{min(0, t.From), max(t.To, t.From)} }
 
 // WorkEnd is when the process's work in a window ends: at the end of the window, at the exit of the process, or where
@@ -58,8 +58,8 @@ func (t *Trace) TracedFrom(w Window, kind SiteKind) int64 {
 	return min(since, t.WorkEnd(w))
 }
 
-// Held is what the process holds at the end of what the capture covers, in bytes: of a trace, as of the instant before
-// the process ended.
+// Held is how many bytes the process holds at the end of what the capture covers; of a trace in which the process
+// ended, at the instant before that.
 func (c *Capture) Held() (bytes int64) {
 	if c.Trace == nil {
 		return c.Total(len(c.Snapshots) - 1).Bytes
@@ -72,7 +72,7 @@ func (c *Capture) Held() (bytes int64) {
 	return bytes
 }
 
-// Instants are n snapshots that divide the window evenly.
+// Instants are n snapshots, all fields but TakenAt empty, at instants that divide the window evenly.
 func (t *Trace) Instants(n int) []Snapshot {
 	list := make([]Snapshot, n)
 	for i, at := range allocations.Instants(t.Window.From, t.Window.To, n) {
@@ -83,7 +83,7 @@ func (t *Trace) Instants(n int) []Snapshot {
 
 // A Timeline is outstanding memory over time.
 type Timeline struct {
-	Peak   allocations.Peak    // exact, inside the window
+	Peak   allocations.Peak    // the most inside the window, exact
 	Points []allocations.Point // over the whole trace
 }
 

@@ -68,7 +68,7 @@ func (c Code) Lossy() bool {
 // Place says where first ("line 12", "offset 0x40"), "" where it concerns the whole.
 type Warning struct {
 	Code    Code
-	Message string
-	Place   string
-	Count   int64
+	Message string // one sentence, with what to do about it
+	Place   string // "" for the whole evidence
+	Count   int64  // in the unit that Message names; 0 for none
 }

@@ -12,7 +12,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// ParseWindow reads a window as users write it, "10.5,20.5": seconds since the trace's start.
+// ParseWindow reads a window as users write it, "10.5,20.5": seconds since the trace's start, both inside. Its error
+// says what is wrong with the text.
 func ParseWindow(s string) (Window, error) {
 	from, to, ok := strings.Cut(s, ",")
 	a, errA := strconv.ParseFloat(strings.TrimSpace(from), 64)

@@ -23,16 +23,16 @@ const Kind capture.Kind = "minidump"
 type Options struct {
 	// Types finds the structures of an ntdll by its PDB; nil, or a nil result, for the embedded table.
 	Types func(ctx context.Context, pdb, debugID string) ntheap.Types
-	// Subject is what Build makes a capture of. Read sets it itself.
+	// Subject is what Build makes a capture of, a dump or a process. Read sets it itself.
 	Subject Subject
 	// BlocksOnly leaves out what needs the contents of blocks: the search for pointers, and groups by what blocks begin
-	// with or point to. A process that waits meanwhile waits for the walk of its heaps alone.
+	// with or point to. A suspended process then waits only for the walk of its heaps.
 	BlocksOnly bool
 	// Reached is called at each Stage; nil is nothing.
 	Reached func(Stage)
 }
 
-// A Stage is how far a capture is, for a process that waits meanwhile.
+// A Stage is how far the reading is. Who suspended the process learns from it when the process may go on.
 type Stage uint8
 
 // The stages. What is read after the last of them changes neither blocks nor stacks.
@@ -107,7 +107,7 @@ func (p *process) build(ctx context.Context, opt *Options) (*capture.Capture, er
 	return b.c, nil
 }
 
-// Check says whether a file is a dump that Read can make a capture of, by its header, its directory and its lists. Its
+// Check reports with nil that Read can make a capture of the file, by its header, its directory and its lists. Its
 // error is that of Read.
 func Check(ctx context.Context, r io.ReaderAt, size int64) error {
 	d, err := minidump.Open(ctx, r, size)

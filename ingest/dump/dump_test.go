@@ -34,10 +34,10 @@ func TestDumpsOfKnownHeaps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for i, windows := range slices.Concat(ntheaptest.All, ntheaptest.SegmentHeaps) {
+	for i, windows := range slices.Concat(ntheaptest.NTHeapVersions, ntheaptest.SegmentHeapVersions) {
 		for _, kept := range []bool{false, true} {
 			segmentHeaps := 0
-			if slices.Contains(ntheaptest.SegmentHeaps, windows) {
+			if slices.Contains(ntheaptest.SegmentHeapVersions, windows) {
 				segmentHeaps = 1
 			}
 			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: kept, LFH: true, Heaps: 2,

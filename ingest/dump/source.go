@@ -34,7 +34,7 @@ type Source interface {
 	Damage() []*minidump.Problem
 }
 
-// A Memory is the memory of a process. It is safe for concurrent use.
+// A Memory reads the memory of a process by address (ReadAt). It is safe for concurrent use.
 type Memory interface {
 	ntheap.Memory
 	// Ranges are the ranges that can be read, by address; none overlap.

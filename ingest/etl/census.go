@@ -8,24 +8,24 @@ import (
 	"slices"
 )
 
-// A CensusKey is what a census counts together. Fields that an envelope does not have are 0.
+// A CensusKey is a class of events: those that a census counts together. Fields that an envelope does not have are 0.
 type CensusKey struct {
-	Header   HeaderType
+	Header   HeaderType // the envelope
 	Provider GUID
-	Group    uint8
-	Op       uint8
-	ID       uint16
+	Group    uint8  // of an event of the kernel
+	Op       uint8  // opcode
+	ID       uint16 // of a manifest event
 	Version  uint16
 }
 
 // A Count is how often a class of events was met.
 type Count struct {
 	CensusKey
-	Kind    Kind
+	Kind    Kind // KindOther where this package does not decode the class
 	Events  int64
-	Bytes   int64 // with headers
+	Bytes   int64 // of all events, headers included
 	Least   int   // bytes of the shortest payload
-	Longest int   // and the longest
+	Longest int   // bytes of the longest payload
 }
 
 // maxClasses bounds a census of a file whose providers are noise.
@@ -74,7 +74,7 @@ var headerNames = map[HeaderType]string{
 	HeaderEvent32: "EVT32", HeaderEvent64: "EVT64",
 }
 
-// String is the short name of the envelope.
+// String is the short name of the envelope: "SYS64", "PERF64".
 func (h HeaderType) String() string {
 	if name, ok := headerNames[h]; ok {
 		return name

@@ -13,7 +13,7 @@ import (
 
 // A Source is one .etl file, unpacked. Its reader is used from several goroutines at once.
 type Source struct {
-	Name     string
+	Name     string // in messages
 	ReaderAt io.ReaderAt
 	Size     int64 // bytes
 }
@@ -27,16 +27,16 @@ type Options struct {
 type File struct {
 	Name       string
 	LogFile    LogFile
-	Buffers    int64 // with the header buffer
-	Compressed int64 // of them
-	Bytes      int64 // of events, decoded
-	Losses     Losses
+	Buffers    int64  // with the header buffer
+	Compressed int64  // buffers that are compressed
+	Bytes      int64  // of events, decoded
+	Losses     Losses // what the session or the file has lost, so far as passes have met it
 }
 
 // Info describes a trace.
 type Info struct {
-	Files []File
-	Start time.Time // UTC; Time 0 of events
+	Files []File    // as Open was given them
+	Start time.Time // instant that Event.Time counts from, in UTC
 	// Events is how many events the latest pass has met, those that it was not asked for included; 0 before the first.
 	Events int64
 }
@@ -144,7 +144,8 @@ func (t *Trace) events(ctx context.Context, kinds KindSet, prepare preparer, p *
 	return m.run(ctx)
 }
 
-// Covered is the time of the first and the last event that the latest pass has delivered, in ns since the start.
+// Covered returns the time of the first and the last event that the latest pass has delivered, in ns since the start;
+// 0, 0 before the first pass.
 func (t *Trace) Covered() (from, to int64) {
 	if t.pass.first > t.pass.last {
 		return 0, 0

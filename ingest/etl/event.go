@@ -13,7 +13,7 @@ const (
 // lies in a buffer that will be overwritten.
 type Event struct {
 	Time    int64 // ns since the trace's start; negative for rundown before it. Never decreases
-	Stamp   int64 // the same on the session's own clock, as the file has it
+	Stamp   int64 // time stamp as the file has it, in ticks of the session's clock
 	Kind    Kind
 	Header  HeaderType
 	Group   uint8  // of kernel events, 0 for others
@@ -23,13 +23,13 @@ type Event struct {
 	Version uint16 // of the payload's layout
 	ID      uint16 // of manifest events, or the number of a message
 	PID     uint32 // of the logging process, NoID where the header names none
-	TID     uint32
-	CPU     uint16
-	Logger  uint16
-	Source  uint16 // index of the file
+	TID     uint32 // of the logging thread, NoID where the header names none
+	CPU     uint16 // number of the processor that logged it
+	Logger  uint16 // number of the session that logged it
+	Source  uint16 // index into the sources that Open was given
 	// Provider is set for events that name one: a provider, or the class of a classic event.
 	Provider GUID
-	Payload  []byte
+	Payload  []byte // without the header; valid until the callback returns
 
 	stack  uint32 // number in the stackCache of the worker, or 0
 	worker uint8

@@ -2,7 +2,7 @@ package etl
 
 import "fmt"
 
-// A GUID identifies a provider or an event class, in the byte order of the file.
+// A GUID identifies a provider, an event class or a PDB, in the byte order of the file.
 type GUID [16]byte
 
 // String spells the GUID as Windows does, in lower case.

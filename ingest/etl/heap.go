@@ -26,14 +26,15 @@ const (
 	FromSegmentHeap HeapSource = 6
 )
 
-// HeapCreate is a heap that was created. The sizes in bytes are 0 before version 3.
+// HeapCreate is a heap that was created. Reserved, Committed and Allocated are bytes, and 0 before version 3 of the
+// event.
 type HeapCreate struct {
 	Heap                           uint64
 	Flags                          uint32
 	Reserved, Committed, Allocated uint64
 }
 
-// HeapCreate decodes KindHeapCreate.
+// HeapCreate decodes KindHeapCreate. ok is false where the payload is too short.
 func (e *Event) HeapCreate() (c HeapCreate, ok bool) {
 	if !e.has(4, 1) {
 		return c, false
@@ -51,7 +52,7 @@ type HeapAlloc struct {
 	Source              HeapSource
 }
 
-// HeapAlloc decodes KindHeapAlloc.
+// HeapAlloc decodes KindHeapAlloc. The result is false where the payload is too short.
 func (e *Event) HeapAlloc() (HeapAlloc, bool) {
 	if !e.has(4, 3) {
 		return HeapAlloc{}, false
@@ -59,13 +60,14 @@ func (e *Event) HeapAlloc() (HeapAlloc, bool) {
 	return HeapAlloc{e.p(0, 0), e.p(0, 1), e.p(0, 2), HeapSource(e.u32(0, 3))}, true
 }
 
-// HeapReAlloc is a block that was resized. One that moved has its own Alloc and Free besides. Sizes are in bytes.
+// HeapReAlloc is a block that was resized; New and Old are its addresses, which differ if it moved. A block that moved
+// has an Alloc and a Free of its own besides. Sizes are in bytes.
 type HeapReAlloc struct {
 	Heap, New, Old, NewSize, OldSize uint64
 	Source                           HeapSource
 }
 
-// HeapReAlloc decodes KindHeapReAlloc.
+// HeapReAlloc decodes KindHeapReAlloc. The result is false where the payload is too short.
 func (e *Event) HeapReAlloc() (HeapReAlloc, bool) {
 	if !e.has(4, 5) {
 		return HeapReAlloc{}, false
@@ -79,7 +81,7 @@ type HeapFree struct {
 	Source        HeapSource
 }
 
-// HeapFree decodes KindHeapFree.
+// HeapFree decodes KindHeapFree. The result is false where the payload is too short.
 func (e *Event) HeapFree() (HeapFree, bool) {
 	if !e.has(4, 2) {
 		return HeapFree{}, false
@@ -87,7 +89,8 @@ func (e *Event) HeapFree() (HeapFree, bool) {
 	return HeapFree{e.p(0, 0), e.p(0, 1), HeapSource(e.u32(0, 2))}, true
 }
 
-// HeapDestroy decodes KindHeapDestroy and every other heap event as far as its first field, the heap.
+// HeapDestroy returns the handle of the heap in KindHeapDestroy, and in every other heap event: it is the first field.
+// ok is false where the payload is too short.
 func (e *Event) HeapDestroy() (heap uint64, ok bool) {
 	if !e.has(0, 1) {
 		return 0, false
@@ -100,11 +103,11 @@ func (e *Event) HeapDestroy() (heap uint64, ok bool) {
 type HeapSnapShot struct {
 	Heap, Free, Committed, Reserved uint64
 	Flags, PID                      uint32
-	LargeUncommitted, Allocated     uint64
-	FreeListLength, UCRLength       uint32
+	LargeUncommitted, Allocated     uint64 // bytes of large uncommitted ranges
+	FreeListLength, UCRLength       uint32 // free blocks, and uncommitted ranges
 }
 
-// HeapSnapShot decodes KindHeapSnapShot.
+// HeapSnapShot decodes KindHeapSnapShot. ok is false where the payload is too short.
 func (e *Event) HeapSnapShot() (s HeapSnapShot, ok bool) {
 	if !e.has(16, 5) {
 		return s, false

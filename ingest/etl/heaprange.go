@@ -14,7 +14,8 @@ import "iter"
 // HeapRange is memory that a heap reserved, released, or was created with (Address is 0 then). Size is in bytes.
 type HeapRange struct{ Heap, Address, Size uint64 }
 
-// HeapRange decodes KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease and KindHeapRangeDestroy.
+// HeapRange decodes KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease and KindHeapRangeDestroy. ok is
+// false where the payload is too short.
 func (e *Event) HeapRange() (r HeapRange, ok bool) {
 	switch {
 	case e.Kind == KindHeapRangeDestroy && e.has(0, 1):
@@ -28,7 +29,8 @@ func (e *Event) HeapRange() (r HeapRange, ok bool) {
 }
 
 // HeapRangeRundown decodes KindHeapRangeRundown: the ranges that a heap of process pid had reserved when tracing began
-// or ended. It yields those that are there, whatever number the event claims.
+// or ended. It yields those that are there, whatever number the event claims. ok is false where not even the number is
+// there.
 func (e *Event) HeapRangeRundown() (pid uint32, ranges iter.Seq[HeapRange], ok bool) {
 	fixed := 12
 	if e.Version >= 3 {

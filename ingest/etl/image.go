@@ -11,16 +11,17 @@ package etl
 // FileName is UTF-16 up to a zero: a path of the kernel, \Device\HarddiskVolume3\….
 
 // ImageEvent is an executable file in the address space of a process. PID is 0 for the kernel, and NoID in version 0
-// where the event's header names no process either.
+// where the event's header names no process either. Size is in bytes.
 type ImageEvent struct {
 	Base, Size    uint64
 	PID           uint32
 	CheckSum      uint32
 	TimeDateStamp uint32 // of the PE header
-	Path          string
+	Path          string // as the kernel names the file: \Device\HarddiskVolume3\…
 }
 
-// Image decodes KindImageLoad, KindImageUnload, KindImageDCStart and KindImageDCEnd.
+// Image decodes KindImageLoad, KindImageUnload, KindImageDCStart and KindImageDCEnd. ok is false where the payload is
+// too short.
 func (e *Event) Image() (i ImageEvent, ok bool) {
 	switch {
 	case e.Version >= 2:

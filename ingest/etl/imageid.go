@@ -11,10 +11,10 @@ type ImageID struct {
 	Base, Size    uint64
 	PID           uint32
 	TimeDateStamp uint32
-	OriginalName  string // of the version resource
+	OriginalName  string // file name in the version resource; "" for none
 }
 
-// ImageID decodes KindImageID.
+// ImageID decodes KindImageID. ok is false where the payload is too short.
 func (e *Event) ImageID() (i ImageID, ok bool) {
 	if !e.has(8, 2) {
 		return i, false
@@ -33,7 +33,7 @@ type ImageRSDS struct {
 	PDB  string // as the linker wrote it, often a path
 }
 
-// ImageRSDS decodes KindImageRSDS.
+// ImageRSDS decodes KindImageRSDS. ok is false where the payload is too short.
 func (e *Event) ImageRSDS() (r ImageRSDS, ok bool) {
 	if !e.has(24, 1) {
 		return r, false

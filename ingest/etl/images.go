@@ -11,11 +11,11 @@ type Image struct {
 	Path          string // with a drive letter where the trace maps volumes
 	TimeDateStamp uint32 // of the PE header, 0 where unknown
 	CheckSum      uint32
-	OriginalName  string // of the version resource, "" where unknown
+	OriginalName  string // file name in the version resource, "" where unknown
 	PDB           string // as the linker wrote it, "" where unknown
 	GUID          GUID   // of the PDB
 	Age           uint32
-	Load, Unload  int64 // ns, or Unknown: there before the trace, and to its end
+	Load, Unload  int64 // ns since the trace's start, or UnknownTime: there before the trace, and to its end
 	identified    bool
 	stamps        [2]int64 // of the image's first and latest event
 }
@@ -138,5 +138,5 @@ func (image *Image) take(list []identity, kind Kind) {
 // Identified reports whether the trace says which PDB belongs to the image.
 func (image *Image) Identified() bool { return image.identified }
 
-// Kernel are the processes, by index, whose images are the kernel's.
+// Kernel returns the indexes of the processes whose images are the kernel's.
 func (j *JoinResult) Kernel() []uint32 { return j.kernel }

@@ -13,15 +13,15 @@ type JoinOptions struct {
 
 // JoinResult is what a pass over the operations has shown besides them.
 type JoinResult struct {
-	Processes []Process
+	Processes []Process // those that operations name by index
 	Stacks    *Stacks
-	Volumes   []Volume
+	Volumes   []Volume // the drives that image paths were translated with
 
-	Stacked       [256]StackCoverage // by Kind
+	Stacked       [256]StackCoverage // indexed by Kind
 	StackEvents   int64              // stacks and references to them
-	Unclaimed     int64              // of them, those that belong to no operation: to other kinds of events, or to lost ones
-	KeysLost      int64              // of them, references to keys that were not defined any more
-	KeysDoubtful  int64              // stacks by key of a trace that has lost events, among which may be what defined them
+	Unclaimed     int64              // of StackEvents those that belong to no operation: to other kinds of events, or to lost ones
+	KeysLost      int64              // of StackEvents the references to keys that were not defined any more
+	KeysDoubtful  int64              // stacks by key in a trace that lost events: the lost events may have redefined the key
 	Malformed     int64              // events whose payload is too short
 	HeapSnapshots int64              // events of heap snapshots, whose layout is not public
 	kernel        []uint32           // processes that hold the kernel's images

@@ -139,7 +139,7 @@ type KindSet uint64
 // allKinds is the set of every event.
 const allKinds = ^KindSet(0)
 
-// Kinds is the set of the given kinds.
+// Kinds makes the set of the given kinds.
 func Kinds(kinds ...Kind) KindSet {
 	var s KindSet
 	for _, k := range kinds {

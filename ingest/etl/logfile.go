@@ -45,23 +45,23 @@ const (
 //	BuffersLost u32      0x114   0x10C
 //	LoggerName\0 LogFileName\0 UTF-16 behind it
 type LogFile struct {
-	BufferSize     uint32
-	Version        [4]uint8
-	Build          uint32
-	CPUs           uint32
+	BufferSize     uint32    // bytes
+	Version        [4]uint8  // of the log format: major, minor, sub, subminor
+	Build          uint32    // build number of Windows
+	CPUs           uint32    // processors
 	Start, End     time.Time // UTC; End is zero in an unfinished file
 	Boot           time.Time // UTC
 	Mode           LogFileMode
-	BuffersWritten uint32
-	Bits           uint8 // width of the log-file header, 32 or 64
+	BuffersWritten uint32 // 0 or stale in an unfinished file
+	Bits           uint8  // width of the log-file header, 32 or 64
 	EventsLost     uint32
 	BuffersLost    uint32
-	CPUSpeed       uint32 // MHz
-	ZoneBias       time.Duration
-	Frequency      int64 // of QueryPerformanceCounter, per second
+	CPUSpeed       uint32        // MHz
+	ZoneBias       time.Duration // UTC = local time + ZoneBias
+	Frequency      int64         // of QueryPerformanceCounter, per second
 	Clock          ClockType
-	Stamp          int64 // time stamp of the header event: Start on the session's clock
-	Logger         string
+	Stamp          int64  // time stamp of the header event: Start on the session's clock
+	Logger         string // name of the session
 	Name           string // as the session named its file
 	startFiletime  int64
 }

@@ -8,17 +8,17 @@ type Losses struct {
 	BuffersLost    int64 // the session's own count: buffers it could not write
 	FlaggedEvents  int64 // buffers that say that events were lost
 	FlaggedBuffers int64 // buffers that say that a buffer was lost before them
-	MissingBuffers int64 // numbers that no buffer has, between those of buffers that are there; native files only
+	MissingBuffers int64 // sequence numbers that no buffer has, between those of buffers that are there; native files only
 	Overwritten    int64 // buffers that a circular file has written over
 	Truncated      bool  // the file ends inside a buffer, or before as many as its header counts
 	CutBuffers     int64 // buffers that the header counts behind the end of the file
 	Unfinished     bool  // the session was not stopped, or the file was copied before
 	SkippedBytes   int64 // between buffers
 	BadBuffers     int64 // buffers that could not be read to their end
-	BadBytes       int64 // what of them is not in the events
+	BadBytes       int64 // bytes of bad buffers from which no event was read
 	FirstDamage    int64 // offset of the first skipped bytes or bad buffer; -1 for none
-	// Disordered events came later than a buffer's worth behind their time. They are delivered at the time of the
-	// event before them.
+	// Disordered counts events that came later than a buffer's worth behind their time. They are delivered at the time
+	// of the event before them.
 	Disordered int64
 }
 

@@ -25,7 +25,8 @@ type VirtualMemory struct {
 	Committed  uint64
 }
 
-// VirtualMemory decodes KindVirtualAlloc, KindVirtualFree, KindVirtualAllocDCStart and KindVirtualAllocDCEnd.
+// VirtualMemory decodes KindVirtualAlloc, KindVirtualFree, KindVirtualAllocDCStart and KindVirtualAllocDCEnd. ok is
+// false where the payload is too short.
 func (e *Event) VirtualMemory() (v VirtualMemory, ok bool) {
 	if !e.has(8, 2) {
 		return v, false

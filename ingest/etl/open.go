@@ -73,7 +73,7 @@ func headerEvent(b []byte) (payload int, bits uint8, stamp int64) {
 	return payloadAt, bits, int64(le.Uint64(e[0x10:]))
 }
 
-// SniffSize is how many bytes Sniff looks at.
+// SniffSize is how many bytes of a file's beginning Sniff looks at.
 const SniffSize = bufferHeaderSize + 0x20
 
 // Sniff reports whether a file that begins with head is a trace.
@@ -82,7 +82,7 @@ func Sniff(head []byte) bool {
 	return payload != 0
 }
 
-// Lacks explains why a file that has the name of a trace, but that Sniff refuses, is no trace.
+// Lacks explains why a file that has the name of a trace, but that Sniff refuses, is no trace. It never returns nil.
 func Lacks(head []byte) *evidence.Error {
 	e := &evidence.Error{Code: CodeNotETL, Message: "this is named as an ETW trace and is none: "}
 	switch {

@@ -15,18 +15,18 @@ package etl
 //
 // Sizes are in bytes.
 type Operation struct {
-	Time    int64 // ns since the trace's start
-	Heap    uint64
+	Time    int64  // ns since the trace's start
+	Heap    uint64 // handle
 	Address uint64
 	Size    uint64
-	Old     uint64
-	OldSize uint64
-	Stamp   int64
-	Process uint32 // index into Joined.Processes
+	Old     uint64 // see the table
+	OldSize uint64 // see the table
+	Stamp   int64  // time stamp as the file has it, in ticks of the session's clock
+	Process uint32 // index into JoinResult.Processes
 	TID     uint32 // NoID where neither the event nor its stack says: headers of virtual memory name no thread
-	Flags   uint32
+	Flags   uint32 // by the table: flags of HeapCreate, a HeapSource, or VirtualFlags
 	Stack   StackID
-	Source  uint16
+	Source  uint16 // index into the sources that Open was given
 	Kind    Kind
 }
 

@@ -12,7 +12,7 @@ package etl
 //
 // SID is a u32 0, or a TOKEN_USER of two pointers and the SID itself: u8 revision, u8 count, 6 bytes, count u32.
 
-// A ProcessFlags is a set of bits of version 4.
+// A ProcessFlags is a set of bits of Flags in version 4 of the event.
 type ProcessFlags uint32
 
 // The bits that matter.
@@ -24,8 +24,8 @@ const (
 // ProcessEvent is a process that started, ended, or was there.
 type ProcessEvent struct {
 	Key         uint64 // address of the kernel's object, 0 before version 2: tells processes of one PID apart
-	PID, Parent uint32
-	Session     uint32
+	PID, Parent uint32 // process ids
+	Session     uint32 // number of the session of Windows that it ran in
 	ExitStatus  int32
 	Flags       ProcessFlags
 	Image       string // file name, cut to 15 bytes by old versions of Windows
@@ -33,7 +33,7 @@ type ProcessEvent struct {
 }
 
 // Process decodes KindProcessStart, KindProcessEnd, KindProcessDCStart, KindProcessDCEnd and KindProcessDefunct. What
-// comes behind a SID that cannot be is left empty.
+// comes behind an impossible SID is left empty. ok is false where the payload is too short.
 func (e *Event) Process() (p ProcessEvent, ok bool) {
 	var rest []byte
 	switch e.Version {

@@ -8,11 +8,11 @@ const UnknownTime = math.MinInt64
 // A Process is one life of a process: a PID is given out again and again.
 type Process struct {
 	PID, Parent, Session uint32
-	Key                  uint64
+	Key                  uint64 // address of the kernel's object; 0 where unknown
 	Name, CommandLine    string // "" where the trace has no event of the process
 	Flags                ProcessFlags
-	Start, End           int64 // ns, or Unknown
-	ExitStatus           int32
+	Start, End           int64 // ns since the trace's start, or UnknownTime
+	ExitStatus           int32 // 0 where End is UnknownTime
 	HeapPointer          uint8 // bytes of a pointer in its heap events, 0 without any
 	Images               []Image
 	stacked              *stackUses // nil for processes that allocated nothing

@@ -100,15 +100,15 @@ func (t *Trace) mayRepeat() bool {
 	return false
 }
 
-// A Repeat is a file, by its index, whose memory events are in another one.
+// A Repeat says that all memory events of File are in Of too. Both are indexes into the sources that Open was given.
 type Repeat struct {
 	File, Of int
-	Same     bool // and the other's are in it
+	Same     bool // all memory events of Of are in File, too
 }
 
-// Repeats finds the files whose memory events are all in another one, which then stands for both: one that is no repeat
-// itself. Of files with the same events that is one with images, and of those the one with most bytes of events. It
-// takes a pass over the events where files may hold the same.
+// Repeats finds the files whose memory events are all in another file, which is no repeat itself. Of files with the
+// same events, the one that stays is one with images, then the one with most bytes of events. It takes a pass over the
+// events where files may hold the same.
 func (t *Trace) Repeats(ctx context.Context) ([]Repeat, error) {
 	if !t.mayRepeat() {
 		return nil, nil

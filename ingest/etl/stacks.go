@@ -72,7 +72,8 @@ func (s *Stacks) Append(to []uint64, id StackID) []uint64 {
 	}
 }
 
-// Canonical is the one id of all stacks with these addresses. It may be new.
+// Canonical returns the one id that all stacks with the same addresses share. That id may not have been given to an
+// event before.
 func (s *Stacks) Canonical(id StackID) StackID {
 	if n := s.nodes[id]; n.form == formAddresses {
 		return id
@@ -85,7 +86,7 @@ func (s *Stacks) Canonical(id StackID) StackID {
 	return s.intern(s.wide)
 }
 
-// Plain reports whether the id is that of a stack itself: what Canonical returns.
+// Plain reports whether Canonical returns the id itself.
 func (s *Stacks) Plain(id StackID) bool { return id != NoStack && s.nodes[id].form == formAddresses }
 
 // intern returns the id of a stack, whose addresses lie in b as 8 bytes each.

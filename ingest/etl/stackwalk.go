@@ -13,11 +13,12 @@ const maxFrames = 1024
 // A StackTarget names the event that a stack belongs to: by its time stamp on the session's clock and its thread. The
 // target precedes the stack, if only by a little.
 type StackTarget struct {
-	Stamp    int64
+	Stamp    int64 // ticks of the session's clock
 	PID, TID uint32
 }
 
-// StackTarget decodes the first fields of KindStackWalk, KindStackKeyKernel and KindStackKeyUser.
+// StackTarget decodes the first fields of KindStackWalk, KindStackKeyKernel and KindStackKeyUser. ok is false where the
+// payload is too short.
 func (e *Event) StackTarget() (t StackTarget, ok bool) {
 	if !e.has(16, 0) {
 		return t, false
@@ -26,7 +27,8 @@ func (e *Event) StackTarget() (t StackTarget, ok bool) {
 }
 
 // StackKey decodes the key of KindStackKeyKernel and KindStackKeyUser, and of the definitions: KindStackKeyCreate,
-// KindStackKeyDelete and KindStackKeyRundown. A definition holds for the references before it; keys are re-used.
+// KindStackKeyDelete and KindStackKeyRundown. A definition holds for the references before it; keys are re-used. ok is
+// false where the payload is too short.
 func (e *Event) StackKey() (key uint64, ok bool) {
 	at := 0
 	if e.Kind == KindStackKeyKernel || e.Kind == KindStackKeyUser {

@@ -8,7 +8,7 @@ package etl
 // Volume says under which drive letter a volume of the kernel's paths was mounted: \Device\HarddiskVolume3\ is C:\.
 type Volume struct{ NT, DOS string }
 
-// Volume decodes KindVolumeMapping.
+// Volume decodes KindVolumeMapping. ok is false where the payload does not have both names.
 func (e *Event) Volume() (v Volume, ok bool) {
 	var n int
 	v.NT, n = utf16z(e.Payload)
@@ -17,6 +17,7 @@ func (e *Event) Volume() (v Volume, ok bool) {
 }
 
 // SystemPaths decodes KindSystemPaths: the directories of Windows' own files, "C:\Windows\system32" and "C:\Windows".
+// ok is false where the payload does not have both.
 func (e *Event) SystemPaths() (system, windows string, ok bool) {
 	system, n := utf16z(e.Payload)
 	windows, _ = utf16z(e.Payload[n:])

@@ -28,7 +28,7 @@ const (
 	CodeNotTrace      = "not-etl"      // the file is named as a trace and is none
 )
 
-// An Error says what is wrong, where, and what to do about it. Places that are 0 are unknown.
+// An Error says what is wrong, where, and what to do about it. Line, Offset and Address are 0 where they are unknown.
 type Error struct {
 	Code    string // stable: callers tell cases apart by it
 	File    string // "" where the reader was given no name
@@ -37,7 +37,7 @@ type Error struct {
 
 	Line    int64  // of a text, from 1: how far reading had come
 	Part    string // what Offset counts in, as "stream 3"; "" for the file as it is stored
-	Offset  int64  // in bytes
+	Offset  int64  // bytes from the start of the file or Part
 	Address uint64 // in the process that the evidence is of
 
 	Err error // cause, or nil
@@ -84,11 +84,12 @@ func (e *Error) Sentence() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsRefusal reports whether err says that something is wrong with evidence: another try gives the same.
+// IsRefusal reports whether err says that something is wrong with the evidence: reading it again gives the same error.
 func IsRefusal(err error) bool { return Refusal(err) != nil }
 
-// Refusal returns what err says is wrong with evidence, and nil for failures that another try may not meet. It looks
-// behind those: where a reader failed because an archive unpacks to too much, the archive is what is refused.
+// Refusal returns the error in the chain of err that refuses the evidence, and nil for failures that another try may
+// not meet. It looks behind those: where a reader failed because an archive unpacks to too much, the archive is what is
+// refused.
 func Refusal(err error) *Error {
 	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
 		if !e.Internal && e.Code != CodeReadFailed {

@@ -15,29 +15,30 @@ type Format struct {
 	Name         string   // with its article: "a trace"
 	Plural       string   // in lists: "ETW traces"
 	Extensions   []string // of its files, with the dot; the first bytes decide, never the name
-	Tools        string   // what writes it
+	Tools        string   // the programs that write it, for people: "UMDH"
 	CaptureKinds []string // the kinds of captures that a file of the format gives
-	// Column is what a column is called that says what such evidence shows of one leak; "" for formats of which nobody
-	// expects that: they have a column only where they show it.
+	// Column is the heading of the table column with what such evidence shows of one leak; "" for formats whose column
+	// appears only where they show something.
 	Column string
-	// Rank says how sure it is that the address space in the evidence is that of the run's process; 0 for evidence without
-	// one.
+	// Rank orders the formats by how surely the address space in the evidence is that of the run's process: the highest
+	// is used. It is 0 for evidence without an address space.
 	Rank int
-	// Searches says that such evidence may tell to which blocks nothing points, because somebody has looked for pointers
-	// to them.
+	// Searches says that such evidence may tell which blocks nothing points to.
 	Searches bool
-	// Leads decides what an archive of several formats is called: the format that leads most, of equals the first.
-	Leads int
-	// Together says that several files may be one recording. They are read as one, and alone where other evidence lies
-	// beside.
+	// ArchivePriority decides which of the formats in an archive names the archive: the one with the highest number, of
+	// equals the first.
+	ArchivePriority int
+	// Together says that several files may be one recording. They are read as one; each is read alone if the run has
+	// other evidence, too.
 	Together bool
-	// Random says that the evidence is read at random: it should lie on a disk nearby.
+	// Random says that the reader needs random access: the file should lie on a local disk.
 	Random bool
 	// Anywhere says that the evidence may begin anywhere in a text, such as the log of a CI job. Files that no other format
 	// takes are tried for it.
 	Anywhere bool
-	// Free is how many bytes may come out of an archive at any ratio, for evidence that packs to nothing.
-	Free int64
+	// RatioExempt is how many bytes may come out of an archive whatever its compression ratio, for evidence that is
+	// mostly zeros.
+	RatioExempt int64
 	// Sniff reports whether a file's first bytes, up to 64 KiB, are those of the format.
 	Sniff func(head []byte) bool
 }
@@ -56,10 +57,10 @@ func (f *Format) HasExtension(name string) bool {
 		func(ext string) bool { return strings.HasSuffix(strings.ToLower(name), ext) })
 }
 
-// Formats are all that are read, in the order in which a file is tried for them.
+// Formats are all formats that are read, in the order in which a file is tried for them.
 type Formats []Format
 
-// Of returns the format of a kind, and a zero one of a kind that is not read.
+// Of returns the format of a kind, and the zero Format for a kind that is not read.
 func (list Formats) Of(kind Kind) Format {
 	if f := list.find(func(f *Format) bool { return f.Kind == kind }); f != nil {
 		return *f
@@ -75,12 +76,12 @@ func (list Formats) Sniffed(head []byte) *Format {
 	return list.find(func(f *Format) bool { return f.Anywhere && f.Sniff(head) })
 }
 
-// Name is what a kind is called in a sentence, with its article; the kind itself where it is not read.
+// Name is how a sentence names a kind, with its article: "a trace"; the kind itself where it is not read.
 func (list Formats) Name(kind string) string {
 	return cmp.Or(list.Of(Kind(kind)).Name, kind)
 }
 
-// Rank is how surely captures of a kind show the address space; 0 for captures of no format.
+// Rank is the Format.Rank of the format that gives captures of a kind; 0 where none does.
 func (list Formats) Rank(captureKind string) int {
 	if f := list.find(func(f *Format) bool { return slices.Contains(f.CaptureKinds, captureKind) }); f != nil {
 		return f.Rank

@@ -72,7 +72,7 @@ func isText(b []byte) bool {
 	return control*mostControl <= len(b)
 }
 
-// Check reports, as an *evidence.Error, that a file holds no list.
+// Check returns an *evidence.Error if a file holds no list, and nil if it does. Other errors are those of reading.
 func Check(ctx context.Context, r io.ReaderAt, size int64) error {
 	s := newScanner(ctx, io.NewSectionReader(r, 0, size), known)
 	if line, ok := s.next(true); !ok {

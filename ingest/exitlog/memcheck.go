@@ -18,7 +18,7 @@ type losses struct {
 	list     *list
 	aside    []asideLoss
 	indirect bool // a record of indirectly lost blocks was read
-	read     [capture.Reaches]capture.Usage
+	read     [capture.ReachCount]capture.Usage
 }
 
 // An asideLoss is the indirect bytes of a record.

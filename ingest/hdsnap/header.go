@@ -40,11 +40,12 @@ const (
 // A Header says what a snapshot is of, before its capture is read. What is not known is zero and left out.
 type Header struct {
 	Process Process   `json:"process"`
-	TakenAt time.Time `json:"taken_at"` // with the zone of the machine's clock
-	Host    string    `json:"host,omitempty"`
+	TakenAt time.Time `json:"taken_at"`         // in the zone of the machine
+	Host    string    `json:"host,omitempty"`   // name of the machine
 	System  string    `json:"system,omitempty"` // "Windows 10.0.26100"
 	Writer  string    `json:"writer,omitempty"` // "heapdrift 0.1.0"
-	// What the run is, as flags of push name it.
+	// Project, Build, Branch, Commit and Scenario say which run it belongs to, as the flags of push do; "" for not
+	// said.
 	Project  string `json:"project,omitempty"`
 	Build    string `json:"build,omitempty"`
 	Branch   string `json:"branch,omitempty"`
@@ -53,27 +54,27 @@ type Header struct {
 	// Work is what the process had done, in WorkUnit; nil where nobody counted.
 	Work     *int64 `json:"work,omitempty"`
 	WorkUnit string `json:"work_unit,omitempty"`
-	Cost     *Cost  `json:"cost,omitempty"`
+	Cost     *Cost  `json:"cost,omitempty"` // nil where it was not measured
 }
 
 // A Process is the process of a snapshot.
 type Process struct {
 	Name    string    `json:"name,omitempty"` // image name with extension
 	PID     uint32    `json:"pid"`
-	Bits    uint8     `json:"bits,omitempty"`
+	Bits    uint8     `json:"bits,omitempty"` // 32 or 64
 	Started time.Time `json:"started,omitzero"`
 }
 
 // A Cost is what taking the snapshot cost.
 type Cost struct {
-	PauseNS   int64 `json:"pause_ns"` // the process was suspended
-	TotalNS   int64 `json:"total_ns"`
-	BytesRead int64 `json:"bytes_read"`
-	Regions   int64 `json:"regions"`
-	Vanished  int64 `json:"vanished,omitempty"` // regions
-	Unread    int64 `json:"unread,omitempty"`   // regions
-	Cloned    bool  `json:"cloned,omitempty"`
-	LimitHit  bool  `json:"limit_hit,omitempty"`
+	PauseNS   int64 `json:"pause_ns"`            // how long the process was suspended
+	TotalNS   int64 `json:"total_ns"`            // from the first to the last read
+	BytesRead int64 `json:"bytes_read"`          // of the process's memory
+	Regions   int64 `json:"regions"`             // how many regions of memory it had
+	Vanished  int64 `json:"vanished,omitempty"`  // regions that were freed or protected before they were read
+	Unread    int64 `json:"unread,omitempty"`    // regions of which a page could not be read for another reason
+	Cloned    bool  `json:"cloned,omitempty"`    // a clone of the process was read, not the process
+	LimitHit  bool  `json:"limit_hit,omitempty"` // the process went on at the longest pause allowed, before all was read
 }
 
 // Sniff reports whether a file begins as a snapshot.
@@ -94,7 +95,7 @@ func (h *Header) append(b []byte) ([]byte, error) {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// ReadHeader reads what stands before the capture.
+// ReadHeader reads what stands before the capture. Its errors are those of Read.
 func ReadHeader(r io.Reader) (*Header, error) {
 	b := make([]byte, fixed)
 	if n, err := io.ReadFull(r, b); err != nil {

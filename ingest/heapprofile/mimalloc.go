@@ -22,7 +22,7 @@ const CodeNoStats = "no-mimalloc-stats"
 // mostStats bounds the statistics of a text.
 const mostStats = 1000
 
-// SniffStats reports whether statistics of mimalloc are in the beginning of a text.
+// SniffStats reports whether head, the first bytes of a text, has statistics of mimalloc.
 func SniffStats(head []byte) bool {
 	text, _ := io.ReadAll(plaintext.NewDecoder(bytes.NewReader(head))) // reading from memory does not fail
 	for len(text) > 0 {

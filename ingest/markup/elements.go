@@ -57,7 +57,7 @@ func (e *Elements) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Next returns the next token; io.EOF behind the last.
+// Next returns the next token; io.EOF after the last.
 func (e *Elements) Next() (xml.Token, error) {
 	if e.count++; e.count%4096 == 0 && e.ctx.Err() != nil { // one read may bring thousands of tokens
 		return nil, context.Cause(e.ctx)

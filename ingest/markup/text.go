@@ -23,7 +23,7 @@ type Text struct {
 // textBlock is how many bytes are taken from the source at once.
 const textBlock = 32 << 10
 
-// NewText finds out by its beginning how a file is stored.
+// NewText looks at the beginning of src to find its encoding. An error of that is given by Read.
 func NewText(src io.Reader) *Text {
 	t := &Text{src: src, raw: make([]byte, 0, textBlock)}
 	for len(t.raw) < 4 && t.err == nil {

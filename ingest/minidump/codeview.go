@@ -108,8 +108,8 @@ type reader interface {
 	ReadMemory(p []byte, addr uint64) (int, error)
 }
 
-// ImagePDB asks an image in the memory of any process for its PDB, in the terms of Module. ok is false where the image
-// does not tell.
+// ImagePDB reads which PDB belongs to the image at base, in the memory of any process. The results are as in Module; ok
+// is false where the image does not tell.
 func ImagePDB(m interface {
 	ReadMemory(p []byte, addr uint64) (int, error)
 }, base uint64) (pdb, debugID string, age uint32, ok bool) {

@@ -41,7 +41,7 @@ const (
 	countersEx2         = 0x08 // PrivateWorkingSetSize and SharedCommitUsage
 )
 
-// Counters reads what the system counts; it is nil where the dump does not have it.
+// Counters reads what the system counts; nil where the dump does not have it.
 func (d *Dump) Counters() (*Counters, error) {
 	s, ok := d.stream(StreamVMCounters)
 	if !ok {
@@ -86,8 +86,8 @@ func (d *Dump) Counters() (*Counters, error) {
 //	BasicInfo       0x04   PageSize u32 0x08, NumberOfPhysicalPages u32 0x0C
 //	BasicPerfInfo   0x74   in pages: AvailablePages u64 0x74, CommittedPages u64 0x7C, CommitLimit u64 0x84, PeakCommitment u64 0x8C
 type SystemMemory struct {
-	Physical, Available     uint64
-	Committed, CommitLimit  uint64
+	Physical, Available     uint64 // of the machine's memory: all, and free or standby
+	Committed, CommitLimit  uint64 // commit charge of all processes, and its limit
 	PeakCommitted, PageSize uint64
 }
 

@@ -53,8 +53,8 @@ func (t StreamType) String() string {
 // extent is as claimed, and may lie outside the file.
 type Stream struct {
 	Type         StreamType
-	Name         string
-	Offset, Size int64
+	Name         string // of Type, as Windows calls it
+	Offset, Size int64  // bytes, in the file
 }
 
 const directoryEntrySize = 12

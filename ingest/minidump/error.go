@@ -59,8 +59,8 @@ func (e *Problem) Error() string {
 // Unwrap returns the error that the problem was met with; nil where the dump itself is wrong.
 func (e *Problem) Unwrap() error { return e.Err }
 
-// Problems are all that an error of a method of Dump says, in the order of the file: a stream may have several kinds of
-// damage. It is empty for nil and for errors of others.
+// Problems returns every Problem in the error of a method of Dump, in the order of the file: a stream may have several
+// kinds of damage. It is empty for nil and for other errors.
 func Problems(err error) []*Problem {
 	switch e := err.(type) { //nolint:errorlint // the shape of this package's own errors, not what they wrap
 	case *Problem:

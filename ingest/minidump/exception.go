@@ -17,7 +17,7 @@ type Exception struct {
 	Flags      uint32
 	Address    uint64 // of the instruction
 	Parameters []uint64
-	Context    Location
+	Context    Location // the registers at the exception, for ExceptionRegisters
 }
 
 const (
@@ -55,7 +55,7 @@ func (d *Dump) Exception() (*Exception, error) {
 	return e, p.err()
 }
 
-// ExceptionRegisters reads the registers at the exception; those of the thread itself are of when the dump was written.
+// ExceptionRegisters reads the registers of the thread at the exception. Registers reads those at the time of the dump.
 func (d *Dump) ExceptionRegisters(e *Exception) (Registers, error) {
 	return d.context(e.Context, StreamException)
 }

@@ -11,13 +11,13 @@ package minidump
 //	PointerCount u32    0x1C
 //	ObjectInfoRva u32   0x20   of _2: what the object is, by its type
 type Handle struct {
-	Handle        uint64
+	Handle        uint64 // its value in the process
 	Type          string // "Event"; "" where the writer could not tell
 	Name          string // of the object
 	Attributes    uint32
 	GrantedAccess uint32
-	HandleCount   uint32
-	PointerCount  uint32
+	HandleCount   uint32 // handles to the object, in all processes
+	PointerCount  uint32 // references to the object
 }
 
 const (

@@ -28,9 +28,9 @@ const (
 //	TimeDateStamp u32       0x14   seconds since 1970, UTC
 //	Flags u64               0x18
 type Header struct {
-	Version uint32 // whole
-	Streams uint32 // as claimed
-	Time    time.Time
+	Version uint32    // both halves
+	Streams uint32    // number of streams, as claimed
+	Time    time.Time // when the dump was written, UTC
 	Flags   Flags
 	// FullMemory says that the writer was asked for all memory that could be read. Whether it is there is told by Memory.
 	FullMemory bool
@@ -42,7 +42,7 @@ const (
 	formatVersion = 0xA793
 )
 
-// SniffSize is how many bytes Sniff looks at.
+// SniffSize is how many bytes of a file's beginning Sniff looks at.
 const SniffSize = headerSize
 
 // Sniff reports whether a file that begins with head is a minidump.

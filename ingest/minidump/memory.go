@@ -2,7 +2,7 @@ package minidump
 
 import "sort"
 
-// A Range is memory that the dump holds.
+// A Range is Size bytes of memory from Address on that the dump holds.
 type Range struct {
 	Address, Size uint64
 	offset        int64 // in the file

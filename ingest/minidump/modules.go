@@ -17,7 +17,7 @@ import "fmt"
 type Module struct {
 	Path       string
 	Base, Size uint64
-	Checksum   uint32
+	Checksum   uint32 // CheckSum of the image's header
 	Timestamp  uint32 // of the image's header: seconds since 1970, or a hash of a reproducible build
 	// FileVersion is "10.0.19041.1", "" where the dump does not say. For libraries of Windows 10 and 11 some writers
 	// record 6.2 as its first half: Windows reports that version to programs that are not made for 10 (seen of dbgcore
@@ -92,8 +92,8 @@ func version(b []byte) string {
 type UnloadedModule struct {
 	Name       string
 	Base, Size uint64
-	Checksum   uint32
-	Timestamp  uint32
+	Checksum   uint32 // CheckSum of the image's header
+	Timestamp  uint32 // TimeDateStamp of the image's header
 }
 
 const (

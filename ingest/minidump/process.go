@@ -19,7 +19,7 @@ type Process struct {
 	Created time.Time // UTC
 	// User and Kernel are the times that it ran, in whole seconds.
 	User, Kernel time.Duration
-	// Bias is what the machine's wall clock was behind UTC; 0 where the dump does not say.
+	// Bias is UTC minus the machine's local time; 0 where the dump does not say.
 	Bias        time.Duration
 	BuildString string // of Windows: "19041.1.amd64fre.vb_release.191206-1406"
 	DebugBuild  string // of the writer: "dbghelp.i386,10.0.22000.1"

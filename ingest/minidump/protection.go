@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A State says whether pages are there (winnt.h MEM_x).
+// A State says whether pages are committed, reserved or free (winnt.h MEM_x).
 type State uint32
 
 // The states.
@@ -20,7 +20,7 @@ var states = map[State]string{MemCommit: "MEM_COMMIT", MemReserve: "MEM_RESERVE"
 // String is the name that Windows has for it.
 func (s State) String() string { return known(states[s], uint32(s)) }
 
-// A MemoryType says what pages are of (winnt.h MEM_x).
+// A MemoryType says what backs pages: private memory, a mapped file or an image (winnt.h MEM_x).
 type MemoryType uint32
 
 // The types.
@@ -32,7 +32,7 @@ const (
 
 var memoryTypes = map[MemoryType]string{MemPrivate: "MEM_PRIVATE", MemMapped: "MEM_MAPPED", MemImage: "MEM_IMAGE"}
 
-// String is the name that Windows has for it, "" of free memory.
+// String is the name that Windows has for it, "" for free memory.
 func (t MemoryType) String() string {
 	if t == 0 {
 		return ""

@@ -16,7 +16,7 @@ import (
 //	Type u32               0x28
 type Region struct {
 	Base, Size     uint64
-	AllocationBase uint64 // of the reservation that it is part of
+	AllocationBase uint64 // start of the reservation that it is part of
 	State          State
 	Protect        Protection // 0 of what is not committed
 	// AllocationProtect is what the reservation was made with.

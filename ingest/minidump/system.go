@@ -69,9 +69,9 @@ func (p Product) String() string {
 //	Cpu                        0x20   24 bytes
 type System struct {
 	Arch         Arch
-	Bits         uint8 // of the process as the dump shows it: a 64-bit dump may be of a 32-bit process; 0 unknown
-	Major, Minor uint32
-	Build        uint32
+	Bits         uint8  // of the process as the dump shows it: a 64-bit dump may be of a 32-bit process; 0 unknown
+	Major, Minor uint32 // version of Windows
+	Build        uint32 // number of the build of Windows
 	Processors   uint8
 	Product      Product
 	ServicePack  string // "Service Pack 2"

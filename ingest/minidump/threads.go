@@ -26,15 +26,15 @@ type Thread struct {
 	ID            uint32
 	Name          string // as SetThreadDescription gave it
 	TEB           uint64
-	Stack         Range // in use: from the stack pointer to the stack's base. A full dump may say 0 bytes
-	Suspend       uint32
+	Stack         Range  // the part in use, from the stack pointer to the stack's base; a full dump may say 0 bytes
+	Suspend       uint32 // suspend count
 	PriorityClass uint32
 	Priority      int32
 	Context       Location // of the CONTEXT; see Registers
-	// Of ThreadInfoList; zero where the dump does not have it.
+	// Created, StartAddress, Kernel and User are zero without a ThreadInfoList.
 	Created      time.Time
 	StartAddress uint64
-	Kernel, User time.Duration
+	Kernel, User time.Duration // processor time
 }
 
 const (

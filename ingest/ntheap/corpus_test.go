@@ -88,7 +88,7 @@ func TestStackTraces(t *testing.T) {
 	if err != nil || len(walked.Gaps)+len(walked.Warnings) > 0 || fmt.Sprintf("%#x", heaps.List[0].Handle) != truth.Heap {
 		t.Errorf("walk of %#x: %v, gaps %v, warnings %v", heaps.List[0].Handle, err, walked.Gaps, walked.Warnings)
 	}
-	own := walked.Areas[ntheap.Own] // one at the end of each segment; the maker does not count them
+	own := walked.Areas[ntheap.Bookkeeping] // one at the end of each segment; the maker does not count them
 	if f := walked.Facts; f.Busy.Count-own.Count != 518 || f.Busy.Bytes-own.Bytes != 3_747_416 || own.Count != 2 ||
 		f.Walked != f.Committed {
 		t.Errorf("facts %+v", f)

@@ -92,7 +92,7 @@ func printHeap(t *testing.T, out *strings.Builder, side ntheap.Process, heap *nt
 		t.Fatal(err)
 	}
 	// The other program does not tell the heap's own blocks from other blocks.
-	own := walked.Areas[ntheap.Own]
+	own := walked.Areas[ntheap.Bookkeeping]
 	if f := walked.Facts; f.Blocks.Count > 0 {
 		if f.Blocks.Bytes != 867_624 || read(at.virtual, side.Bits/8) != 868_352 || walked.Areas[ntheap.Virtual].Count > 0 {
 			t.Errorf("virtual blocks %+v", f.Blocks)

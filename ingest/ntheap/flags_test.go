@@ -62,7 +62,7 @@ func TestListOfHeaps(t *testing.T) {
 // Where a process keeps stacks, a block of a segment heap whose record is empty is counted and has none; where nothing
 // says whether it keeps them, such a block is like any other.
 func TestEmptyRecords(t *testing.T) {
-	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.SegmentHeaps[len(ntheaptest.SegmentHeaps)-1], Seed: 3,
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.SegmentHeapVersions[len(ntheaptest.SegmentHeapVersions)-1], Seed: 3,
 		Stacks: true, Segments: 1, Blocks: 14, Virtual: 9, SegmentHeaps: 1})
 	var emptied []patch
 	want := slices.Clone(made.Blocks)

@@ -12,7 +12,7 @@ import (
 // fuzzed are small processes, one for each form that heaps have.
 func fuzzed() []*ntheaptest.Process {
 	var all []*ntheaptest.Process
-	for i, v := range ntheaptest.All {
+	for i, v := range ntheaptest.NTHeapVersions {
 		all = append(all, ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, LFH: true,
 			PageHeap: !v.Old() && i%3 == 0, Segments: 2, Blocks: 8, Virtual: 1}))
 	}

@@ -8,12 +8,12 @@ import (
 
 // SideHeaps are the heaps of one side of a process: a 32-bit process on 64-bit Windows has two.
 type SideHeaps struct {
-	List        []*Heap
-	Flags       uint32 // NtGlobalFlag
-	StackTraces bool   // blocks have the addresses of their stacks
-	PageHeap    bool
-	Gaps        []capture.Gap // heaps that are not in List
-	Notes       []string
+	List        []*Heap       // in the order of the PEB, then what was found elsewhere
+	Flags       uint32        // NtGlobalFlag
+	StackTraces bool          // blocks have the addresses of their stacks
+	PageHeap    bool          // page heap is on (gflags +hpa)
+	Gaps        []capture.Gap // heaps that could not be opened
+	Notes       []string      // sentences for people
 
 	process Process
 	blind   bool // the PEB could not be read, so what it says of stacks is not known
@@ -25,15 +25,15 @@ type SideHeaps struct {
 	keyed    bool
 }
 
-// LFHKey is the number with which ntdll disguises where blocks of the low-fragmentation heap lie (RtlpLFHKey, its low
-// half), as the heaps themselves give it away. ok is false where no heap is disguised, or the heaps do not agree.
+// LFHKey is the low half of RtlpLFHKey, with which ntdll encodes where blocks of the low-fragmentation heap lie. It is
+// derived from the heaps themselves. ok is false where no heap is encoded, or the heaps do not agree.
 func (hs *SideHeaps) LFHKey() (key uint32, ok bool) { return hs.lfhKey, hs.keyed }
 
 // A Heap is one heap of a process.
 type Heap struct {
 	Handle uint64
 	Kind   string // one of the Kind constants
-	Layout string // where its structures are known from
+	Layout string // version of Windows, or PDB, from which its structures are known
 
 	heaps *SideHeaps
 	kind  kind
@@ -57,9 +57,9 @@ type kind interface {
 // Facts are the figures that the heap itself keeps; Walk adds to them what it finds.
 func (h *Heap) Facts() capture.HeapFacts { return h.facts }
 
-// Walk hands every busy block to visit, mostly in the order of addresses, and says what else it found. It stops with
-// the error that visit or the context has, and returns what it had till then beside it. Walks of several heaps may run
-// at once.
+// Walk hands every busy block to visit, mostly in the order of addresses, and returns what else it found. It stops with
+// the first error of visit or the context; the result then holds what was found so far. Several heaps may be walked at
+// once.
 func (h *Heap) Walk(ctx context.Context, visit func(Block) error) (*WalkResult, error) {
 	wide := h.heaps.process.Bits == 64
 	w := &walk{

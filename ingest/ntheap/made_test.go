@@ -27,7 +27,7 @@ func process(p *ntheaptest.Process) ntheap.Process {
 // recipes are processes of every version: plain, with stacks, with the low-fragmentation heap, and with both.
 func recipes() map[string]ntheaptest.Recipe {
 	all := map[string]ntheaptest.Recipe{}
-	for i, v := range ntheaptest.All {
+	for i, v := range ntheaptest.NTHeapVersions {
 		for kind := range 4 {
 			r := ntheaptest.Recipe{Windows: v, Seed: uint64(i*4 + kind), Stacks: kind&1 != 0, LFH: kind&2 != 0, Heaps: 2,
 				Segments: 3, Blocks: 120, Virtual: 2}
@@ -125,7 +125,7 @@ func checkPlaces(t *testing.T, blocks []ntheaptest.Block, walked *ntheap.WalkRes
 			t.Errorf("block %x lies in no extent", b)
 		}
 	}
-	own := walked.Areas[ntheap.Own]
+	own := walked.Areas[ntheap.Bookkeeping]
 	if f := walked.Facts; f.Busy.Count != int64(len(blocks))+own.Count || f.Busy.Bytes != sum+own.Bytes {
 		t.Errorf("%d blocks of %d bytes were handed out; facts %+v, own %+v", len(blocks), sum, f.Busy, own)
 	}
@@ -169,7 +169,7 @@ func TestTwoSides(t *testing.T) {
 }
 
 func TestPageHeap(t *testing.T) {
-	for i, v := range ntheaptest.All {
+	for i, v := range ntheaptest.NTHeapVersions {
 		if v.Old() {
 			continue
 		}

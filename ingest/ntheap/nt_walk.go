@@ -128,7 +128,7 @@ func (n *ntWalk) entry(at, size uint64, e entry) error {
 		n.free(size)
 		return nil
 	case e.unused < leastUnused && !n.layout.old:
-		add(&n.out.Areas[Own], size-uint64(e.unused), uint64(e.unused))
+		add(&n.out.Areas[Bookkeeping], size-uint64(e.unused), uint64(e.unused))
 		return nil
 	}
 	return n.block(at, size, e, Backend)
@@ -219,7 +219,7 @@ func (n *ntWalk) virtualBlock(at uint64) error {
 	n.out.Extents = append(n.out.Extents, Extent{at, reserve, ExtentVirtual})
 	if at+t.virtualBusy+t.entry.granularity == n.frontEnd { // seen in Windows 7: the heap has asked itself for it
 		unused := min(commit, uint64(e.size))
-		add(&n.out.Areas[Own], commit-unused, unused)
+		add(&n.out.Areas[Bookkeeping], commit-unused, unused)
 		add(&n.out.Facts.Blocks, commit-unused, unused)
 		return nil
 	}

@@ -22,7 +22,7 @@ func small(v *ntheaptest.WindowsVersion) *ntheaptest.Process {
 
 // TestWithoutPEB finds heaps by what reservations begin with.
 func TestWithoutPEB(t *testing.T) {
-	for _, v := range ntheaptest.All {
+	for _, v := range ntheaptest.NTHeapVersions {
 		t.Run(v.Name, func(t *testing.T) {
 			made := small(v)
 			for _, peb := range []uint64{0, made.PEB + 0x10_0000_0000, made.PEB + 0x1000_0000} {
@@ -214,7 +214,7 @@ func TestStop(t *testing.T) {
 					}
 					return nil
 				})
-				if own := walked.Areas[ntheap.Own].Count; !errors.Is(err, enough) || n != stop ||
+				if own := walked.Areas[ntheap.Bookkeeping].Count; !errors.Is(err, enough) || n != stop ||
 					walked.Facts.Busy.Count-own != int64(stop) {
 					t.Fatalf("%s heap %#x stopped at %d: %v after %d, %d counted", v.Name, heap.Handle, stop, err, n,
 						walked.Facts.Busy.Count)

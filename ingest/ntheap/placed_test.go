@@ -31,7 +31,7 @@ func placed(v *ntheaptest.WindowsVersion) ntheaptest.PlacedRecipe {
 }
 
 func TestPlacedBlocks(t *testing.T) {
-	for _, v := range ntheaptest.All {
+	for _, v := range ntheaptest.NTHeapVersions {
 		if v.Old() {
 			continue
 		}

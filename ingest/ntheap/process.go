@@ -14,6 +14,7 @@ type Version struct {
 	Major, Minor, Build uint32
 }
 
+// String prints the version as Windows does: "10.0.19045".
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Build) }
 
 // Types are structures by the names of ntdll's PDB. Offset is in bytes from the beginning of the structure.
@@ -27,16 +28,17 @@ type Types interface {
 // A Process is one side of a process: one that runs under WOW64 has two, each with a PEB, a width and heaps of its own.
 type Process struct {
 	Memory  Memory
-	PEB     uint64
-	Bits    int // 32 or 64
-	ARM64   bool
-	Version Version // 0 where the evidence does not tell; the PEB's is used then
+	PEB     uint64  // address of the process environment block
+	Bits    int     // 32 or 64
+	ARM64   bool    // the process is an ARM64 one
+	Version Version // zero where the evidence does not tell; the PEB's is used then
 	// Types are the structures of ntdll's own PDB; nil for the embedded table.
 	Types Types
-	// Code says whether a return address may lie at addr: in an image, loaded or unloaded, or in executable memory.
-	// Without it every address that is not 0 may be one.
+	// Code reports whether a return address may lie at addr: in an image, loaded or unloaded, or in executable memory.
+	// If it is nil, every address that is not 0 may be one.
 	Code func(addr uint64) bool
-	// Present is how many of the size bytes from addr on the evidence has; nil where that takes looking at each page.
+	// Present is how many of the size bytes from addr on the evidence has. It may be nil: then memory is read page by
+	// page to find out.
 	Present func(addr, size uint64) uint64
 	// Candidates are the bases of private reservations, ascending. Heaps that the PEB does not list and the database of
 	// stacks are looked for among them.

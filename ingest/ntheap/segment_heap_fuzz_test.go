@@ -14,7 +14,7 @@ import (
 func FuzzSegmentHeap(f *testing.F) {
 	var processes []*ntheaptest.Process
 	var pages [][]uint64
-	for i, v := range ntheaptest.SegmentHeaps {
+	for i, v := range ntheaptest.SegmentHeapVersions {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, Segments: 1, Blocks: 6,
 			Virtual: 3, SegmentHeaps: 1})
 		o := read(f, process(made))

@@ -19,7 +19,7 @@ import (
 // segmentRecipes are processes with segment heaps, and an NT heap as every process has.
 func segmentRecipes() map[string]ntheaptest.Recipe {
 	all := map[string]ntheaptest.Recipe{}
-	for i, v := range ntheaptest.SegmentHeaps {
+	for i, v := range ntheaptest.SegmentHeapVersions {
 		for _, stacks := range []bool{false, true} {
 			seed := uint64(2 * i)
 			if stacks {
@@ -60,7 +60,7 @@ func TestSegmentHeaps(t *testing.T) {
 // TestSegmentHeapsWithoutPadding walks heaps of Windows' own programs, whose blocks have no padding. Up to build 16299
 // the only sign of that is a block smaller than the padding.
 func TestSegmentHeapsWithoutPadding(t *testing.T) {
-	for i, v := range ntheaptest.SegmentHeaps {
+	for i, v := range ntheaptest.SegmentHeapVersions {
 		t.Run(v.Name, func(t *testing.T) {
 			made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), System: true, Segments: 2, Blocks: 14,
 				Virtual: 3, SegmentHeaps: 1})

@@ -8,26 +8,28 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// A Area says which part of a heap a block lies in.
+// An Area says which part of a heap a block lies in.
 type Area uint8
 
-// The places. Own are blocks that the heap has made for itself and does not mark so: the index of its free blocks,
+// The areaCount. Bookkeeping are blocks that the heap has made for itself and does not mark so: the index of its free blocks,
 // descriptors of uncommitted ranges, and its front end where that is a virtual block. !heap counts them as busy, and so
 // does Facts, but nobody asked for them, and Walk does not hand them out.
 const (
+	// The areas.
 	Backend Area = iota
-	Own
+	Bookkeeping
 	LFH
 	Virtual
 	PageHeap
 	VS
 	Large
-	places
+	areaCount
 )
 
+// String is the name of the area in notes: "backend", "LFH".
 func (p Area) String() string {
-	names := [places]string{"backend", "heap's own", "LFH", "virtual block", "page heap", "VS", "large"}
-	if p < places {
+	names := [areaCount]string{"backend", "heap's own", "LFH", "virtual block", "page heap", "VS", "large"}
+	if p < areaCount {
 		return names[p]
 	}
 	return fmt.Sprintf("kind %d", uint8(p))
@@ -35,10 +37,10 @@ func (p Area) String() string {
 
 // A Block is a busy block. Sizes are bytes.
 type Block struct {
-	Address  uint64 // as the program has it
-	Size     uint64 // as it was asked for
-	Overhead uint64 // what the heap spends on it beyond that
-	Trace    uint64 // address of the entry of its stack; 0 where none was kept
+	Address  uint64 // address that the program has
+	Size     uint64 // bytes that the program asked for
+	Overhead uint64 // bytes that the heap spends on it beyond that
+	Trace    uint64 // address of its entry in the stack trace database; 0 where none was kept
 	Area     Area
 }
 
@@ -58,8 +60,8 @@ const (
 
 // WalkResult is what a walk has found beside the blocks that it handed out.
 type WalkResult struct {
-	Facts    capture.HeapFacts
-	Areas    [places]capture.Usage // busy blocks by Place; together they are Facts.Busy
+	Facts    capture.HeapFacts     // the heap's figures, with those that the walk added
+	Areas    [areaCount]capture.Usage // busy blocks by Area; together they are Facts.Busy
 	Internal capture.Usage         // blocks that the heap made for itself; Bytes without their headers
 	FreeLFH  capture.Usage         // free blocks in the low-fragmentation heap; their containers are in Internal
 	// Subsegments is how many containers of the low-fragmentation heap are in use.
@@ -70,14 +72,14 @@ type WalkResult struct {
 	Warnings    []capture.Warning
 }
 
-// A Segment is a reservation that a heap cuts its blocks from.
+// A Segment is a reservation from which a heap takes its blocks. Sizes are bytes.
 type Segment struct {
 	Address, Size uint64             // reserved
 	Walked        uint64             // committed bytes that were looked into
-	Holes         []UncommittedRange // by address
+	Holes         []UncommittedRange // the uncommitted ranges in it, by address
 }
 
-// An UncommittedRange is an uncommitted range of a segment.
+// An UncommittedRange is a range of a segment that is reserved only; Size is in bytes.
 type UncommittedRange struct{ Address, Size uint64 }
 
 // mostBytes is more than anything in an address space can have: sizes beyond it are wrong, and sums of others do not

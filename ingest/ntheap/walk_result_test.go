@@ -66,7 +66,7 @@ func TestSumsOfAWalk(t *testing.T) {
 	for _, size := range []uint64{16, 64, 32} {
 		w.free(size)
 	}
-	for area := range places {
+	for area := range areaCount {
 		if err := w.busy(Block{Size: 1 << area, Overhead: 2 << area, Area: area}); err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +74,9 @@ func TestSumsOfAWalk(t *testing.T) {
 	w.out.Internal = capture.Usage{Count: 1, Bytes: 77}
 	w.finish()
 	f := w.out.Facts
-	all := int64(1)<<places - 1
+	all := int64(1)<<areaCount - 1
 	if f.Free != (capture.Usage{Count: 3, Bytes: 112}) || f.LargestFree != 64 || f.Internal != 77 ||
-		f.Busy != (capture.Usage{Count: int64(places), Bytes: all, Overhead: 2 * all}) ||
+		f.Busy != (capture.Usage{Count: int64(areaCount), Bytes: all, Overhead: 2 * all}) ||
 		f.LFH != (capture.Usage{Count: 1, Bytes: 1 << LFH, Overhead: 2 << LFH}) ||
 		f.Blocks != (capture.Usage{Count: 2, Bytes: 1<<Virtual + 1<<Large, Overhead: 2<<Virtual + 2<<Large}) {
 		t.Errorf("%+v", f)

@@ -26,7 +26,7 @@ type Decoder struct {
 	block   []byte // what out lies in
 }
 
-// NewDecoder looks at the beginning of the source. What failed there is given by Read.
+// NewDecoder looks at the beginning of src to find its encoding. An error of that is given by Read.
 func NewDecoder(src io.Reader) *Decoder {
 	d := &Decoder{src: src, raw: make([]byte, 0, decodeBlock)}
 	for len(d.raw) < 1<<10 && d.err == nil {

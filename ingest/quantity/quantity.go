@@ -32,7 +32,7 @@ func Count(n int64) string {
 	return sign + digits
 }
 
-// Score prints a probability with two decimals, and with up to four where fewer say that it is 0 or 1 and it is not.
+// Score prints a probability from 0 to 1 with two decimals; with up to four, where two would round it to 0 or 1.
 func Score(p float64) string {
 	for decimals := 2; decimals <= 4; decimals++ {
 		if text := strconv.FormatFloat(p, 'f', decimals, 64); strings.Trim(text[1:], ".0") != "" || p == 0 || p == 1 {

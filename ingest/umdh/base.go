@@ -12,6 +12,7 @@ type Base uint8
 
 // The bases. BaseAuto takes what the file proves.
 const (
+	// The bases. BaseAuto stands for the base that the file proves, or decimal.
 	BaseAuto Base = iota
 	BaseDecimal
 	BaseHex
@@ -28,6 +29,7 @@ func ParseBase(name string) (Base, error) {
 		Do: "use auto, dec or hex"}
 }
 
+// String is the name that ParseBase reads.
 func (b Base) String() string {
 	switch b {
 	case BaseDecimal:

@@ -75,7 +75,7 @@ func (m *mergedSite) atExit() *LeftAtExit {
 // leave counts what was left of a site in a list.
 func (m *mergedSite) leave(p int, site *capture.Site) {
 	if m.left == nil {
-		m.left = new([capture.Reaches]capture.Usage)
+		m.left = new([capture.ReachCount]capture.Usage)
 	}
 	m.left[site.Reach] = m.left[site.Reach].Add(site.Usage[0])
 	if n := len(m.lists); n == 0 || m.lists[n-1] != int32(p) {

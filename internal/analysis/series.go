@@ -55,7 +55,7 @@ type mergedSite struct {
 	unreachable capture.Usage
 	agreed      capture.Usage // of those, what several dumps say so of
 	// left is what was left at exit, by what points to it; lists are the parts that say so. Of such evidence only.
-	left  *[capture.Reaches]capture.Usage
+	left  *[capture.ReachCount]capture.Usage
 	lists []int32
 }
 

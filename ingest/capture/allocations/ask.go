@@ -5,21 +5,21 @@ import "context"
 // A Question asks for the numbers of a window.
 type Question struct {
 	From, To int64 // ns since the trace's start, both inside
-	// IgnoreExit takes what ended with its process as alive, in Sites and Samples.
+	// IgnoreExit takes an allocation that ended with its process as never freed, in Sites and Samples.
 	IgnoreExit bool
-	Sites      int               // rows have numbers below
-	Samples    int               // instants, evenly spaced, two at least; 0 for none. Each takes 16 bytes for each site and core
+	Sites      int               // the number of sites: every Row.Site is below it
+	Samples    int               // number of evenly spaced instants: 2 or more, 0 for none. Each takes 16 bytes for each site and core
 	Peaks      [][]int32         // groupings whose peaks are wanted: for each, the group of each site, −1 for none
 	Survivals  *SurvivalQuestion // nil for none
 }
 
 // An Answer is what Ask found.
 type Answer struct {
-	Sites   []WindowUsage // by site
+	Sites   []WindowUsage // by Row.Site
 	Samples *Samples      // nil where none were asked for
 	Peaks   [][]Peak      // by grouping and group, from 0 to the greatest that it names
-	// Survivals are by place, Left is by site: what was made inside and was left when it was over. Both are nil where no
-	// survivals were asked for.
+	// Survivals is indexed by the numbers in SurvivalQuestion.Slots. Left is indexed by Row.Site: what was allocated
+	// inside and still held at its Over. Both are nil where no survivals were asked for.
 	Survivals []Survival
 	Left      []Usage
 }

@@ -11,7 +11,7 @@ type Meta struct {
 	From, To  int64     // the time that the trace covers, in ns since Start
 	Processes []Process // at most one for each Row.Process
 	Sites     []Site    // by Row.Site
-	Images    []Image
+	Images    []Image   // in no particular order; each names its process
 	// Stacks yields return addresses, innermost first, by Row.Stack and Row.FreeStack; nil where they are not known.
 	Stacks iter.Seq2[uint32, []uint64]
 }
@@ -19,28 +19,28 @@ type Meta struct {
 // A Process is one run of a process: process ids are used again.
 type Process struct {
 	Number uint32 // Row.Process
-	PID    uint32
-	Name   string
-	Began  int64 // or BeforeTrace
-	Exited int64 // or Never
+	PID    uint32 // as Windows gave it; several processes of a trace may have had the same
+	Name   string // file name of its program, "app.exe"
+	Began  int64  // ns since the trace's start, or BeforeTrace
+	Exited int64  // ns since the trace's start, or Never
 }
 
 // A Site is a place that allocates: a stack, in a process, from a heap or as virtual memory.
 type Site struct {
-	Process uint32 // number
+	Process uint32 // a Process.Number
 	Heap    uint64 // handle; 0 for virtual memory
-	Stack   uint32 // 0 where unknown
+	Stack   uint32 // a Row.Stack; 0 where unknown
 	Kind    Kind
 }
 
 // An Image is a module in the memory of a process.
 type Image struct {
-	Process  uint32 // number
+	Process  uint32 // a Process.Number
 	Base     uint64
-	Size     uint64
+	Size     uint64 // bytes
 	Path     string
-	PDB      string
-	DebugID  string // of the PDB: GUID and age
-	Loaded   int64  // or BeforeTrace
-	Unloaded int64  // or Never
+	PDB      string // file name of its PDB; "" where unknown
+	DebugID  string // GUID and age of the PDB; "" where unknown
+	Loaded   int64  // ns since the trace's start, or BeforeTrace
+	Unloaded int64  // ns since the trace's start, or Never
 }

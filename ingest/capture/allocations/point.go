@@ -7,7 +7,7 @@ type Point struct {
 	Time  int64
 	Last  int64 // outstanding bytes as the stretch ends
 	Max   int64 // most outstanding bytes in it, exact
-	MaxAt int64 // when that was first reached
+	MaxAt int64 // when Max was first reached
 }
 
 // Instants are n instants that divide the time [from, to] evenly: its ends, and those between.

@@ -12,6 +12,7 @@ const (
 	KindHeapVirtual             // committed by a heap to serve its blocks: the same bytes as KindHeap, seen from below
 )
 
+// String is the name of the kind in the columns of a table: "heap", "virtual".
 func (k Kind) String() string {
 	switch k {
 	case KindHeap:
@@ -36,6 +37,7 @@ const (
 	EndLost               // its free is missing: the address was allocated again; FreeTime is the latest possible
 )
 
+// String is the name of the end in the columns of a table: "none", "free".
 func (e End) String() string {
 	return [...]string{"none", "free", "realloc", "destroy", "exit", "lost"}[min(e, EndLost)]
 }
@@ -46,7 +48,7 @@ const (
 	Never       int64 = math.MaxInt64 // not freed up to the trace's end
 )
 
-// NoThread is the thread of rows of which the trace does not tell the thread.
+// NoThread is Row.Thread where the trace does not name the thread.
 const NoThread = math.MaxUint32
 
 // A Row is one allocation from its beginning to its end.
@@ -57,15 +59,16 @@ type Row struct {
 	Size      uint64 // bytes, the last size of a block that was resized; 0 where Unknown
 	Heap      uint64 // handle; 0 for virtual memory
 	Site      uint32 // number of the site; stands for Process, Heap, Stack and Kind
-	Process   uint32
-	Thread    uint32 // that allocated, or NoThread
-	Stack     uint32 // that allocated, 0 where unknown
-	FreeStack uint32 // 0 where not traced
+	Process   uint32 // a Process.Number
+	Thread    uint32 // id of the thread that allocated, or NoThread
+	Stack     uint32 // number of the stack that allocated, 0 where unknown
+	FreeStack uint32 // number of the stack that freed, 0 where not traced
 	Kind      Kind
 	End       End
-	// Part says that the rest of the same commit ends elsewhere: its bytes count, and it is no allocation of its own.
+	// Part marks a piece of a commit whose other pieces end at another time. Its bytes count, but it is no allocation
+	// of its own in counts.
 	Part bool
-	// Unknown says that only the free is in the trace.
+	// Unknown marks a free whose allocation is not in the trace: Size is 0 and AllocTime BeforeTrace.
 	Unknown bool
 }
 

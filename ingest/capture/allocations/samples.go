@@ -8,10 +8,10 @@ import (
 // Samples adds up what rows have outstanding at evenly spaced instants, by site: From + i × (To − From) / (n − 1).
 // Rows come in any order.
 type Samples struct {
-	At []int64
+	At []int64 // the instants, ns since the trace's start, ascending
 	// changes has len(At)+1 elements for each site: by how much each instant differs from the one before.
 	changes []Usage
-	// IgnoreExit takes what ended with its process as alive to the end.
+	// IgnoreExit takes an allocation that ended with its process as never freed.
 	IgnoreExit bool
 	perTime    float64 // instants in a ns
 }
@@ -72,7 +72,7 @@ func (s *Samples) first(t int64) int {
 	return i
 }
 
-// Site is what a site has outstanding at each instant.
+// Site is what a site has outstanding at each instant of At, in that order.
 func (s *Samples) Site(site int) []Usage {
 	return slices.AppendSeq(make([]Usage, 0, len(s.At)), s.Each(site))
 }

@@ -154,14 +154,15 @@ func (s *Spool) Renumber(sites, stacks []uint32, splits []Split) {
 	s.sites, s.stacks, s.splits = sites, stacks, splits
 }
 
-// SplitSite is where the numbers of splits begin among those of sites.
+// SplitSite is the first of the numbers, among those that Renumber gives to sites, that stand for a Split: SplitSite+i
+// is splits[i].
 const SplitSite = 1 << 31
 
 // A Split gives the rows of one site several numbers, by the time of their allocation: before From[0] it is Sites[0],
 // from From[i] on Sites[i+1].
 type Split struct {
-	From  []int64 // ascending
-	Sites []uint32
+	From  []int64  // ns since the trace's start, ascending
+	Sites []uint32 // one more than From
 }
 
 func (s *Split) site(allocated int64) uint32 {

@@ -13,11 +13,11 @@ const LifetimeBuckets = 128
 // how long the others lived. From is the window's beginning, or the process's where that is inside; Over is the
 // window's end, or the beginning of the process's teardown where that is inside.
 type Survival struct {
-	From, Over int64 // ns since the trace's start; bins divide [From, Over]
-	Born       [SurvivalBins]int64
-	Left       [SurvivalBins]int64 // of Born: alive when it was over
-	LeftBytes  [SurvivalBins]int64
-	// Ended counts the lifetimes of allocations made and ended inside.
+	From, Over int64               // ns since the trace's start; bins divide [From, Over]
+	Born       [SurvivalBins]int64 // allocations made in each bin
+	Left       [SurvivalBins]int64 // those of Born that were still held at Over
+	LeftBytes  [SurvivalBins]int64 // the bytes of Left
+	// Ended counts the allocations made and freed inside, by the Bucket of their lifetime.
 	Ended [LifetimeBuckets]int64
 	// LateUnknownFrees are frees in the second half whose allocation is older than the trace and that may have been of
 	// this site: its share of those of its heap. A free event has no size, so that nothing but the heap tells.
@@ -29,18 +29,18 @@ func BinWidth(from, over int64) uint64 {
 	return (uint64(over)-uint64(from))/SurvivalBins + 1
 }
 
-// Bin is the bin of an instant inside of [From, Over].
+// Bin is the index of the bin of an instant in ns, which lies inside [From, Over].
 func (s *Survival) Bin(at int64) int {
 	return int((uint64(at) - uint64(s.From)) / BinWidth(s.From, s.Over))
 }
 
-// BinFloor is when bin b begins, Over at the latest.
+// BinFloor is the instant in ns at which bin b begins, Over at the latest.
 func (s *Survival) BinFloor(b int) int64 {
 	span, after := uint64(s.Over)-uint64(s.From), uint64(b)*BinWidth(s.From, s.Over)
 	return s.From + int64(min(after, span))
 }
 
-// Total is what was made and what was left of it, over all bins.
+// Total is what was allocated (born) and what of it was still held at Over (left), over all bins.
 func (s *Survival) Total() (born int64, left Usage) {
 	for b := range s.Born {
 		born += s.Born[b]

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// An Ending is a process that ended while it was seen.
+// An Ending is a process that ended while it was traced, and its time in ns since the trace's start: From is where the
+// process or its tracing began, Exit where it ended.
 type Ending struct{ From, Exit int64 }
 
 // The rule by which a process is torn down: in a last stretch of at most a tenth of its life, it

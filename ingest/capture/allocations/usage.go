@@ -9,14 +9,15 @@ func (u Usage) Add(v Usage) Usage { return Usage{u.Count + v.Count, u.Bytes + v.
 // Sub returns the difference u − v.
 func (u Usage) Sub(v Usage) Usage { return Usage{u.Count - v.Count, u.Bytes - v.Bytes} }
 
-// WindowUsage sorts allocations by when they were made and freed relative to a window [from, to], both ends inside:
-// Allocated Inside or Outside (before), Freed Inside or Outside (after, or never). What was freed before the window or
-// allocated after it is in none.
+// WindowUsage sorts allocations by when they were made and freed relative to a window [from, to], both ends inside. The
+// fields have WPA's names: A is allocated, F freed, I inside the window and O outside. An allocation outside came
+// before the window; a free outside came after it, or never. What was freed before the window or allocated after it is
+// in none.
 type WindowUsage struct {
-	AIFO Usage // outstanding: the leak candidates
-	AIFI Usage // transient
-	AOFO Usage
-	AOFI Usage
+	AIFO Usage // allocated inside, held at the end: the leak candidates
+	AIFI Usage // allocated and freed inside: transient
+	AOFO Usage // allocated before, held at the end
+	AOFI Usage // allocated before, freed inside
 	// AtExit is the part of AIFI and AOFI that ended with its process. As of the instant before, it was outstanding.
 	AtExit Usage
 	// UnknownFrees counts frees inside the window whose allocation is not in the trace. They are in none of the four,
@@ -24,7 +25,7 @@ type WindowUsage struct {
 	UnknownFrees int64
 }
 
-// Outstanding is what is alive at the window's end.
+// Outstanding is what is held at the window's end, whenever it was allocated: AIFO and AOFO.
 func (c *WindowUsage) Outstanding() Usage { return c.AIFO.Add(c.AOFO) }
 
 // AtStart is what is alive as the window begins.
@@ -47,8 +48,8 @@ func (c WindowUsage) Add(d WindowUsage) WindowUsage {
 	}
 }
 
-// A Peak is the most bytes that were outstanding at once, how many allocations that were, and since when.
+// A Peak is the most bytes that were outstanding at once, with the number of allocations at that instant.
 type Peak struct {
 	Usage
-	At int64
+	At int64 // when it was first reached, ns since the trace's start
 }

@@ -2,8 +2,9 @@ package allocations
 
 // A Window adds up rows, by site, for the time [From, To], both ends inside. Rows come in any order.
 type Window struct {
-	From, To int64
-	// IgnoreExit takes what ended with its process as alive: the view as of the instant before, which verdicts take.
+	From, To int64 // ns since the trace's start
+	// IgnoreExit takes an allocation that ended with its process as never freed: memory as of the instant before the
+	// exit, by which verdicts go.
 	IgnoreExit bool
 	// Sites has an element for every site met, by Row.Site.
 	Sites []WindowUsage

@@ -8,7 +8,7 @@ import (
 // MIME is the report as the file that DebugDiag writes.
 func (r *Report) MIME() []byte { return Wrap(r.HTML(), "__ANALYZER_REPORT_BOUNDARY__") }
 
-// Wrap puts a page into a MIME document with the given boundary.
+// Wrap makes a MIME document of a page, with the given boundary between its parts.
 func Wrap(page []byte, boundary string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "MIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\tboundary=\"%s\";\r\n\ttype=\"text/html\"\r\n\r\nThis is a multi-part message in MIME format.\r\n\r\n", boundary)

@@ -6,7 +6,7 @@ import "time"
 
 // A Culture is how a machine prints numbers.
 type Culture struct {
-	Thousands, Decimal string
+	Thousands, Decimal string // separators
 }
 
 // Cultures of Windows.
@@ -39,23 +39,23 @@ const (
 
 // A Conclusion is a row of the summary.
 type Conclusion struct {
-	Group                       Group
-	Dump                        string // "" for none
+	Group                       Group  // the group it is listed in
+	Dump                        string // file name of the dump it is about; "" for none
 	Description, Recommendation string // the description is markup
 }
 
 // A Dump is what the report says of one dump. What is empty has no section.
 type Dump struct {
-	Name    string
+	Name    string      // file name
 	Facts   [][2]string // of the process: label and value
-	Space   *Space
+	Space   *Space      // nil for no section
 	Heaps   []Heap
 	Threads []Thread
 
-	LeakTrack string // version; "" where it was not loaded
-	Tracked   time.Duration
-	Modules   []Module
-	Handles   []Module // those that opened handles
+	LeakTrack string        // version of LeakTrack.dll; "" where it was not loaded
+	Tracked   time.Duration // how long LeakTrack had been recording
+	Modules   []Module      // those that allocated
+	Handles   []Module      // those that opened handles
 }
 
 // A Space is the address space. Sizes are bytes.
@@ -64,8 +64,8 @@ type Space struct {
 	LargestFreeAt                                 uint64
 	Uses                                          []Use // "Virtual Memory Details"
 	VirtualReserved, VirtualCommitted             int64
-	VirtualBlocks                                 int64 // reserved and committed ones, half each
-	Mapped, MappedBlocks                          int64
+	VirtualBlocks                                 int64 // reserved and committed reservations, half each
+	Mapped, MappedBlocks                          int64 // bytes and number of mapped views
 }
 
 // A Use is a bar of the graph of the address space.
@@ -78,21 +78,21 @@ type Use struct {
 type Heap struct {
 	Handle                         uint64
 	Kind, Name, Description        string
-	Reserved, Committed            int64
-	Segments, Ranges, LargestRange int64
+	Reserved, Committed            int64 // bytes
+	Segments, Ranges, LargestRange int64 // numbers of segments and uncommitted ranges, bytes of the largest range
 	Sizes                          []Size
 }
 
 // A Size is blocks of one size.
 type Size struct {
-	Bytes, Count int64
+	Bytes, Count int64 // of one block, and how many
 }
 
 // A Thread is a row of the threads.
 type Thread struct {
-	ID, System          int64
-	Entry               string
-	Reserved, Committed int64
+	ID, System          int64  // the debugger's number, and the thread id of Windows
+	Entry               string // function in which it began
+	Reserved, Committed int64  // bytes of its stack
 }
 
 // A Module is the functions of a module that allocated.
@@ -101,18 +101,18 @@ type Module struct {
 	Facts     [][2]string // of its file: label and value
 	Base      uint64
 	Functions []Function
-	Lost      int64 // allocations of the module that are in its count and in no function
+	Lost      int64 // allocations that the module's count has and no function
 }
 
 // A Function is the outstanding allocations of one return address.
 type Function struct {
-	Name, Source string
+	Name, Source string // as "app!Cache::Add+34" and "d:\src\cache.cpp @ 118"; Source is "" for none
 	Address      uint64
 	Type         string // "Heap allocation(s)"
 	Manager      string // "Heap memory manager", or of handles "Event handles"
 	Heap         uint64 // 0 for several
-	Count, Bytes int64
-	Percent      int
+	Count, Bytes int64  // allocations and their bytes
+	Percent      int    // the report's probability of a leak, 0 to 100
 	Sizes        []Size
 	Samples      []Sample
 }
@@ -120,14 +120,14 @@ type Function struct {
 // A Sample is one allocation.
 type Sample struct {
 	Address uint64
-	After   time.Duration
+	After   time.Duration // from the start of tracking to the allocation
 	Bytes   int64
 	Frames  []Frame // innermost first
 }
 
 // A Frame is a line of a stack.
 type Frame struct {
-	Name, Source string
+	Name, Source string // as those of a Function
 }
 
 func (m *Module) count() int64 {

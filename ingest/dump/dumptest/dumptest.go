@@ -29,13 +29,14 @@ type Program struct {
 	Time time.Time
 	// Roots are addresses that the program keeps on the stack of its thread.
 	Roots []uint64
-	// Private are the sizes in bytes of committed reservations that are no heap. Each holds Contents; nil for zeros.
+	// Private are the sizes in bytes of committed reservations that are no heap. Each has the bytes of Contents, from
+	// its beginning; nil for zeros.
 	Private  []uint64
 	Contents io.ReaderAt
-	// Modules replaces the images that the heaps' stacks lead through, by name.
+	// Modules replaces images through which the heaps' stacks lead, by file name.
 	Modules map[string]minidumptest.Module
-	// NoVariables says that the first image has variables, which are not in the dump: which blocks are pointed to cannot
-	// be told.
+	// NoVariables gives the first image a section of variables that the dump leaves out: whether something points to a
+	// block cannot be told then.
 	NoVariables bool
 }
 

@@ -16,7 +16,9 @@ const (
 	craftedCode            = 0x7FF600000000
 )
 
-// Crafted writes traces of n of something of which there are few in the traces of programs, by name.
+// Crafted maps a name to a writer of a trace with n of one thing, such as processes or heaps, of which programs have
+// few.
+// "processes".
 var Crafted = map[string]func(n int) []byte{
 	"processes": craftedBy(func(c *craftedTrace, i int) {
 		pid := uint32(craftedPID + 4*i)

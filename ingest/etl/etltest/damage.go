@@ -29,7 +29,7 @@ func Permuted(file []byte, seed uint64) []byte {
 	return bytes.Join(all, nil)
 }
 
-// Flipped is a file with some bits the other way round.
+// Flipped is a copy of the file in which so many bits, drawn by the seed, are inverted.
 func Flipped(file []byte, seed uint64, bits int) []byte {
 	file = bytes.Clone(file)
 	rng := rand.New(rand.NewPCG(seed, 5))

@@ -11,10 +11,10 @@ type Event struct {
 	Version  uint16
 	Provider GUID   // of a classic or manifest event
 	ID       uint16 // of a manifest event
-	Items    []Item // extended ones of a manifest event
-	PEBS     bool   // a PERFINFO event has an index of a PEBS record behind its header
-	Counters int    // and so many values of counters, up to 7
-	Payload  []byte
+	Items    []Item // extended data items of a manifest event
+	PEBS     bool   // a PerfInfo event has an index of a PEBS record behind its header
+	Counters int    // values of hardware counters behind its header, up to 7
+	Payload  []byte // as Windows lays it out, without header
 }
 
 // An Envelope is a kind of header.

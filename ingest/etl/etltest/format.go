@@ -8,15 +8,15 @@ type Format struct {
 	Build      uint32 // of Windows: 7601, 9200, 10586, 19041, 26100, …; decides versions and envelopes of events
 	Bits       int    // of the kernel: the log file's header, and what PERFINFO events say
 	Native     bool   // as a session wrote it: no ImageID or volume events, a logger's number, raw buffer times
-	Logger     uint16 // number of a native file's session
+	Logger     uint16 // number of a native file's session, the logger id
 	BufferSize int    // bytes
 	Compressed bool   // merged files only
-	Keys       int    // slots of the cache of stacks; 0 for plain stacks
+	Keys       int    // slots of the cache of stacks, which events then name by key; 0 for plain stacks
 	Relogged   bool   // events of the kernel come in classic headers with their class's GUID
-	Clock      Clock
-	Frequency  int64 // of the counter, per second; for Cycles a multiple of 1 MHz
-	Origin     int64 // of the counter at the trace's start
-	Bias       int32 // minutes from local time to UTC
+	Clock      Clock  // what time stamps count; 0 as QPC
+	Frequency  int64  // of the counter, per second; for Cycles a multiple of 1 MHz
+	Origin     int64  // value of the counter at the trace's start
+	Bias       int32  // UTC = local time + Bias, in minutes
 
 	Ring        int   // buffers of a circular file beside the first; 0 for a file that grows
 	OneStream   bool  // NO_PER_PROCESSOR_BUFFERING: all CPUs write to one buffer
@@ -25,9 +25,9 @@ type Format struct {
 	EventsLost  int   // counted in the header, and marked in the second buffer of events
 	DropBuffers []int // sequence numbers of buffers that were lost: not written, counted, and marked in the next
 
-	NoStartRundown bool // nothing tells what was there before the trace
-	NoEndRundown   bool // nor what is there at its end
-	MemoryRundown  bool // reserved addresses are told too
+	NoStartRundown bool // no events about what existed before the trace
+	NoEndRundown   bool // no events about what exists at its end
+	MemoryRundown  bool // the rundown tells reserved addresses too
 
 	ProcessVersion, ThreadVersion, ImageVersion, HeapVersion int // 0: what the build writes; −1: version 0
 }
@@ -102,8 +102,8 @@ func (f *Format) raw(ns int64, start uint64) int64 {
 	return f.Origin + scaled(ns, f.Frequency, 1_000_000_000)
 }
 
-// Seen is the time, in nanoseconds since the trace's start, that a recording shows for a time of the scenario: the
-// same rounded down to what the clock can count.
+// Seen is the time, in ns since the trace's start, that a reader sees for a time of the scenario: ns rounded down to a
+// tick of the clock.
 func (f Format) Seen(ns int64) int64 {
 	f = f.filled()
 	switch f.Clock {

@@ -69,7 +69,7 @@ func HeapExpandEvent(bits, version int, op byte, heap, address, size uint64) Eve
 	return e
 }
 
-// HeapSnapshotEvent is the summary that a heap logs of itself when a session begins and ends; version 2 or 3.
+// HeapSnapshotEvent is the summary that a heap writes of itself when a session begins and ends; version 2 or 3.
 func HeapSnapshotEvent(bits, version int, heap uint64, pid, flags uint32) Event {
 	p := payload{bits: bits}
 	p.ptr(heap, 0x800, 0x20000, 0x100000)

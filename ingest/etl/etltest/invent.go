@@ -4,10 +4,10 @@ import "math/rand/v2"
 
 // Size says how much happens in a scenario that Invent makes up. Zero fields get small defaults.
 type Size struct {
-	Steps  int // in each process: about as many blocks
+	Steps  int // of each process: about as many blocks
 	Stacks int // distinct ones of each process
-	CPUs   int
-	Bits   int // 32 for a machine of that kind, for Format.Bits 32; by default 64
+	CPUs   int // processors
+	Bits   int // of the machine: 32 or 64; 0 for 64. It must be that of Format.Bits
 }
 
 // Invent makes up a scenario: two processes that were there, a 64-bit and a 32-bit application, and a short-lived one

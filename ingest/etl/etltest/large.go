@@ -6,24 +6,25 @@ import (
 	"math/rand/v2"
 )
 
-// LargeSize says how large a trace Large writes. Zero fields get the defaults of a gigabyte.
+// LargeSize says how large a trace Large writes. A field that is 0 gets the default that stands behind it; together the
+// defaults make a gigabyte.
 type LargeSize struct {
-	Allocs int // 3,500,000: with their stacks and frees 10.5 million events
-	Live   int // 100,000: blocks that come and go at any time
-	Stacks int // 4,000: distinct ones
-	Frames int // 27: of a stack
-	Leaks  int // 100: an allocation in so many is never freed
+	Allocs int // allocations; default 3,500,000: with their stacks and frees 10.5 million events
+	Live   int // blocks held at any time, beside those that leak; default 100,000
+	Stacks int // distinct ones; default 4,000
+	Frames int // frames of each stack; default 27
+	Leaks  int // one allocation in so many is never freed; default 100
 }
 
 // LargeTruth is what a reader must find in what Large wrote.
 type LargeTruth struct {
 	PID           uint32
-	Events        int // of the heap and of stacks
-	Allocs, Frees int
-	Outstanding   Sum         // at the end
-	ByStack       map[int]Sum // of it, by number of the stack
-	Stacks        [][]uint64  // what the numbers mean
-	Buffers       int         // beside the first
+	Events        int         // events of the heap and of stacks
+	Allocs, Frees int         // how many
+	Outstanding   Sum         // what is held at the end
+	ByStack       map[int]Sum // Outstanding by the index of the stack in Stacks
+	Stacks        [][]uint64  // return addresses, innermost first
+	Buffers       int         // buffers in the file behind the header's
 }
 
 // Large writes a long heap trace of one process, holding in memory no more than what lives and one buffer per CPU.

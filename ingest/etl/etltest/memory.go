@@ -33,7 +33,7 @@ func VirtualEvent(bits int, op byte, base, size uint64, pid, flags uint32) Event
 	return Event{Envelope: PerfInfo, Group: groupMemory, Op: op, Version: 2, Payload: p.b}
 }
 
-// VirtualRundownEvent is an allocation that was there when the session began or ended: as VirtualEvent, and
+// VirtualRundownEvent is a region that was allocated when the session began or ended: as VirtualEvent, and
 // CommitSizeInBytes P.
 func VirtualRundownEvent(bits int, op byte, base, size uint64, pid, flags uint32, committed uint64) Event {
 	e := VirtualEvent(bits, op, base, size, pid, flags)
@@ -85,7 +85,7 @@ func MemInfoEvent(bits int, free uint64, commits bool) Event {
 // Counters are what ProcessMemInfo says of a process, in pages.
 type Counters struct {
 	PID                                         uint32
-	WorkingSet, Commit, VirtualSize, PrivateSet uint64
+	WorkingSet, Commit, VirtualSize, PrivateSet uint64 // Commit is the commit charge
 }
 
 // ProcessMemInfoEvent is Count u32, then per process ProcessId u32, WorkingSet, Commit, VirtualSize, PrivateWorkingSet

@@ -80,7 +80,7 @@ func (p *payload) sid(sid []byte) {
 	p.u8(sid...)
 }
 
-// SID makes a security identifier of the authority 5 (NT): revision, count, authority, sub-authorities.
+// SID makes a security identifier of the authority 5 (NT) with the given sub-authorities.
 func SID(sub ...uint32) []byte {
 	p := payload{}
 	p.u8(1, byte(len(sub)), 0, 0, 0, 0, 0, 5)
@@ -133,7 +133,7 @@ func (f Format) ThreadNameEvent(pid, tid uint32, name string) Event {
 }
 
 // PerfCountersEvent is what a process had used when it ended: ProcessId, PageFaultCount, HandleCount, Reserved u32,
-// then eleven P of which the last is PrivatePageCount, in bytes.
+// then eleven P of which the last is PrivatePageCount, the given private bytes.
 func (f Format) PerfCountersEvent(pid uint32, private uint64) Event {
 	f = f.filled()
 	p := payload{bits: f.Bits}

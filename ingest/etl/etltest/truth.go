@@ -5,7 +5,7 @@ type Ending byte
 
 // What ends a life.
 const (
-	Lives     Ending = iota // nothing within the trace
+	StillHeld     Ending = iota // nothing within the trace
 	Freed                   // a free of the block, a decommit of the pages
 	Moved                   // a reallocation
 	Destroyed               // of the whole heap, a release of the whole region
@@ -15,16 +15,16 @@ const (
 // A Lifetime is what a reader must find out about a block, or about pages that were committed. Times are those of the
 // scenario; see Format.Seen for what a recording shows of them.
 type Lifetime struct {
-	Process  int
+	Process  int // index into Scenario.Processes
 	Heap     int // index into Scenario.Heaps; −1 for committed pages
 	Address  uint64
-	Size     uint64 // at its end
-	From, To int64  // From 0: before the trace; To 0: it lives on
+	Size     uint64 // bytes at its end
+	From, To int64  // ns since the trace's start. From 0: before the trace; To 0: still held at its end
 	Ending   Ending
 	Stack    int // that made it: index into Scenario.Stacks plus one
 }
 
-// Lifetimes are those of all blocks, in the order of Scenario.Blocks. It supposes that no event was lost.
+// Lifetimes returns the lifetime of every block, in the order of Scenario.Blocks. It supposes that no event was lost.
 func (s *Scenario) Lifetimes() []Lifetime {
 	moved := make(map[int]bool)
 	for i := range s.Blocks {
@@ -49,7 +49,7 @@ func (s *Scenario) Lifetimes() []Lifetime {
 	return all
 }
 
-// Commits are the lifetimes of all committed pages, in the order of Scenario.Regions and their Commits.
+// Commits returns the lifetime of every commit, in the order of Scenario.Regions and their Commits.
 func (s *Scenario) Commits() []Lifetime {
 	var all []Lifetime
 	for i := range s.Regions {
@@ -72,7 +72,7 @@ func (l *Lifetime) end(at int64, by Ending) {
 	}
 }
 
-// A Sum counts lives and their bytes.
+// A Sum counts lifetimes and their bytes.
 type Sum struct {
 	Count int
 	Bytes uint64
@@ -83,17 +83,17 @@ func (s *Sum) add(l *Lifetime) {
 	s.Bytes += l.Size
 }
 
-// A Share is what a window shows of lives, as the Windows Performance Analyzer names it: allocated inside or outside
-// (before), freed inside or outside (after, or never).
-type Share struct{ AIFO, AIFI, AOFO, AOFI Sum }
+// WindowUsage sums the lifetimes of a window by the columns of Windows Performance Analyzer: allocated inside or
+// outside (before), freed inside or outside (after, or never).
+type WindowUsage struct{ AIFO, AIFI, AOFO, AOFI Sum }
 
-// Window sums lives in a window of time, both ends within: in total, and by stack.
-func Window(all []Lifetime, from, to int64) (total Share, stacks map[int]Share) {
-	stacks = make(map[int]Share)
+// Window sums the lifetimes of a window of time, both ends within. Stacks has the sums by Lifetime.Stack.
+func Window(all []Lifetime, from, to int64) (total WindowUsage, stacks map[int]WindowUsage) {
+	stacks = make(map[int]WindowUsage)
 	for i := range all {
 		l := &all[i]
 		stack := stacks[l.Stack]
-		for _, share := range []*Share{&total, &stack} {
+		for _, share := range []*WindowUsage{&total, &stack} {
 			freed := l.To != 0 && l.To <= to
 			switch {
 			case l.From > to || l.To != 0 && l.To < from:
@@ -107,14 +107,14 @@ func Window(all []Lifetime, from, to int64) (total Share, stacks map[int]Share) 
 				share.AOFO.add(l)
 			}
 		}
-		if stack != (Share{}) {
+		if stack != (WindowUsage{}) {
 			stacks[l.Stack] = stack
 		}
 	}
 	return total, stacks
 }
 
-// Outstanding sums what lives at an instant, what begins then among it, what ends then not.
+// Outstanding sums what is held at an instant: what begins then is counted, what ends then is not.
 func Outstanding(all []Lifetime, at int64) (sum Sum) {
 	for i := range all {
 		if l := &all[i]; l.From <= at && (l.To == 0 || l.To > at) {

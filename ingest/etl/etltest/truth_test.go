@@ -58,7 +58,7 @@ func TestLifetimes(t *testing.T) {
 		}
 	}
 	total, _ := etltest.Window(s.Lifetimes(), 20, 50)
-	want := etltest.Share{AIFO: etltest.Sum{Count: 2, Bytes: 20}, AOFI: etltest.Sum{Count: 2, Bytes: 3}}
+	want := etltest.WindowUsage{AIFO: etltest.Sum{Count: 2, Bytes: 20}, AOFI: etltest.Sum{Count: 2, Bytes: 3}}
 	if total != want {
 		t.Errorf("window shows %+v, want %+v", total, want)
 	}

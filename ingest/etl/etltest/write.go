@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// File is a scenario's trace in one file.
+// File is the bytes of a file with the scenario's trace.
 func (s *Scenario) File(f Format) []byte {
 	f = f.filled()
 	return s.encode(f, s.records(f))

@@ -2,15 +2,15 @@ package lifetimes
 
 import "heapdrift/ingest/capture/allocations"
 
-// Together is how many events are looked up at once: enough that the processor waits for many places of memory at a
-// time, few enough that what came is still in its first cache when the events are taken.
-const Together = 32
+// BatchSize is how many events AddAll looks up at once. The processor then waits for many places in memory at a time,
+// and what it has fetched is still in its first cache when the events are processed.
+const BatchSize = 32
 
 // AddAll is Add for each event in turn, faster: what costs time is waiting for memory, for each block freed the index
 // of addresses, the block and its site, and those waits overlap here.
 func (t *Tracker) AddAll(events []Event) error {
 	for len(events) > 0 {
-		n := min(len(events), Together)
+		n := min(len(events), BatchSize)
 		t.touch(events[:n])
 		for i := range events[:n] {
 			if err := t.Add(&events[i]); err != nil {
@@ -43,7 +43,7 @@ func (l *lookup) block() uint32 {
 // event before changes what is found, only costs time. Loops that wait for memory do nothing else, as a processor looks
 // only so far ahead, and less far where it cannot guess what comes.
 func (t *Tracker) touch(events []Event) {
-	var allocs, frees [Together]lookup
+	var allocs, frees [BatchSize]lookup
 	nAllocs, nFrees, sum := 0, 0, uint64(0)
 	places := t.sites.kinds[allocations.KindHeap].slots
 	for i := range events {

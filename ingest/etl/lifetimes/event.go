@@ -33,20 +33,20 @@ const (
 
 // An Event is one thing that happened. Callers may re-use it.
 type Event struct {
-	Op      EventKind
-	Flags   uint32 // MemCommit and the like, of virtual memory
-	Time    int64  // nanoseconds since the trace's start; may be negative
-	Process uint32 // process instance: a PID that is used again is another one
-	Thread  uint32
-	Stack   uint32 // 0 for none
+	Op      EventKind // which operation
+	Flags   uint32    // MemCommit and the like, of virtual memory
+	Time    int64     // nanoseconds since the trace's start; may be negative
+	Process uint32    // process instance: a PID that is used again is another one
+	Thread  uint32    // id of the thread, or allocations.NoThread
+	Stack   uint32    // id of the stack; 0 for none
 
 	Heap       uint64 // handle
 	Address    uint64
-	Size       uint64 // bytes
-	OldAddress uint64
-	OldSize    uint64
-	Committed  uint64 // bytes of the region that are committed
-	Counters   Counters
+	Size       uint64   // bytes
+	OldAddress uint64   // of a HeapRealloc
+	OldSize    uint64   // bytes
+	Committed  uint64   // bytes of the region that are committed, of a VirtualRundown
+	Counters   Counters // of a HeapSnapshot
 }
 
 // Counters is a heap's own account of itself, in bytes, as a HeapSnapshot event carries it. Allocated is 0 before

@@ -8,12 +8,13 @@ import (
 
 // A Heap is one heap of one process, over the whole trace.
 type Heap struct {
-	Process  uint32
+	Process  uint32 // process instance, as Event.Process
 	Handle   uint64
-	Usage    allocations.WindowUsage
-	Peak     allocations.Peak
-	Timeline []allocations.Point
-	// First and Latest are what the heap said of itself, with when; the times are Never where it said nothing.
+	Usage    allocations.WindowUsage // over the whole trace
+	Peak     allocations.Peak        // most bytes held at once
+	Timeline []allocations.Point     // bytes held over the whole trace
+	// First and Latest are the counters of the heap's first and latest HeapSnapshot. FirstAt and LatestAt are their
+	// times in ns since the trace's start, allocations.Never without a snapshot.
 	First, Latest     Counters
 	FirstAt, LatestAt int64
 	// Created says that the heap began inside the trace.

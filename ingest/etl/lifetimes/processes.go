@@ -8,16 +8,17 @@ import (
 
 // A Process is one process instance, over the whole trace.
 type Process struct {
-	Instance uint32
-	// Started and Ended say that the process began and ended inside the trace; EndedAt is Never where it did not end.
+	Instance uint32 // as Event.Process
+	// Started and Ended say that the process began and ended inside the trace. EndedAt is in ns since the trace's
+	// start, allocations.Never where it did not end.
 	Started, Ended bool
 	EndedAt        int64
 	Heap           allocations.WindowUsage // all its heaps
-	HeapPeak       allocations.Peak
+	HeapPeak       allocations.Peak        // of all its heaps together
 	Virtual        allocations.WindowUsage // committed by the program; what heaps took for their blocks is not in it
 	VirtualPeak    allocations.Peak
 	HeapVirtual    allocations.WindowUsage // committed by heaps
-	HeapTimeline   []allocations.Point
+	HeapTimeline   []allocations.Point     // of all its heaps together
 	// VirtualTimeline is of Virtual. What a heap commits is in it for the moment until it shows to be the heap's.
 	VirtualTimeline []allocations.Point
 	// Anomalies are those of its events, but for what is Malformed, Disordered or AfterExit.

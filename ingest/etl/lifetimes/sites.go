@@ -4,13 +4,13 @@ import "heapdrift/ingest/capture/allocations"
 
 // A Site is all memory of one kind that one stack allocated from one heap of one process.
 type Site struct {
-	Process uint32
+	Process uint32 // process instance, as Event.Process
 	Heap    uint64 // handle; 0 for virtual memory
-	Stack   uint32
+	Stack   uint32 // id of the stack; 0 for none
 	Kind    allocations.Kind
 	// Usage is what the site allocated and freed in the whole trace.
 	Usage allocations.WindowUsage
-	Peak  allocations.Peak
+	Peak  allocations.Peak // most bytes held at once
 }
 
 // A site is a Site as it grows: 128 bytes, of which the first half holds all that most events touch. owner is the

@@ -9,8 +9,8 @@ import "math"
 // A Tracker follows memory through events in time order.
 type Tracker struct {
 	// Anomalies so far.
-	Anomalies Anomalies
-	// Events counts events by Op.
+	Anomalies Anomalies // those met so far
+	// Events counts the events met so far; the index is Event.Op.
 	Events [ProcessEnd + 1]int64
 
 	rows      rows
@@ -114,5 +114,5 @@ func (t *Tracker) Finish() error {
 	return t.failure()
 }
 
-// Last is the time of the latest event; ok is false before the first.
+// Last is the time of the latest event in ns since the trace's start; ok is false before the first.
 func (t *Tracker) Last() (at int64, ok bool) { return t.last, t.last != math.MinInt64 }

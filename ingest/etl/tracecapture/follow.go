@@ -32,7 +32,7 @@ var ops = [256]struct {
 // A follower tracks what operations do, and when the files of the trace had any.
 type follower struct {
 	tracker *lifetimes.Tracker
-	events  [lifetimes.Together]lifetimes.Event
+	events  [lifetimes.BatchSize]lifetimes.Event
 	files   []extent // by source
 }
 

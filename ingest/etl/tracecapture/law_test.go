@@ -130,8 +130,8 @@ func checkTotals(t *testing.T, s *etltest.Scenario, f etltest.Format, captures [
 		if want, _ := etltest.Window(commits, f.Seen(from), f.Seen(to)); share(virtual) != want {
 			t.Errorf("process %d in [%d, %d], virtual memory: %+v, want %+v", i, from, to, share(virtual), want)
 		}
-		wanted := map[string]etltest.Share{}
-		for number, share := range func() map[int]etltest.Share {
+		wanted := map[string]etltest.WindowUsage{}
+		for number, share := range func() map[int]etltest.WindowUsage {
 			_,
 				m := etltest.Window(blocks, f.Seen(from), f.Seen(to))
 			return m
@@ -143,9 +143,9 @@ func checkTotals(t *testing.T, s *etltest.Scenario, f etltest.Format, captures [
 			}
 			wanted[key] = plus(wanted[key], share)
 		}
-		got := map[string]etltest.Share{}
+		got := map[string]etltest.WindowUsage{}
 		for key, classes := range stacks {
-			if sum := share(classes); sum != (etltest.Share{}) {
+			if sum := share(classes); sum != (etltest.WindowUsage{}) {
 				got[key] = sum
 			}
 		}
@@ -194,15 +194,15 @@ func addresses(c *capture.Capture, id capture.StackID) string {
 	return fmt.Sprintf("%x", list)
 }
 
-func share(c allocations.WindowUsage) etltest.Share {
+func share(c allocations.WindowUsage) etltest.WindowUsage {
 	sum := func(u allocations.Usage) etltest.Sum { return etltest.Sum{Count: int(u.Count), Bytes: uint64(u.Bytes)} }
-	return etltest.Share{AIFO: sum(c.AIFO), AIFI: sum(c.AIFI), AOFO: sum(c.AOFO), AOFI: sum(c.AOFI)}
+	return etltest.WindowUsage{AIFO: sum(c.AIFO), AIFI: sum(c.AIFI), AOFO: sum(c.AOFO), AOFI: sum(c.AOFI)}
 }
 
-func plus(a, b etltest.Share) etltest.Share {
+func plus(a, b etltest.WindowUsage) etltest.WindowUsage {
 	sum := func(x, y etltest.Sum) etltest.Sum {
 		return etltest.Sum{Count: x.Count + y.Count, Bytes: x.Bytes + y.Bytes}
 	}
-	return etltest.Share{AIFO: sum(a.AIFO, b.AIFO), AIFI: sum(a.AIFI, b.AIFI), AOFO: sum(a.AOFO, b.AOFO),
+	return etltest.WindowUsage{AIFO: sum(a.AIFO, b.AIFO), AIFI: sum(a.AIFI, b.AIFI), AOFO: sum(a.AOFO, b.AOFO),
 		AOFI: sum(a.AOFI, b.AOFI)}
 }

@@ -34,7 +34,7 @@ type Result struct {
 	Meta *allocations.Meta
 }
 
-// Close gives the temporary disk back.
+// Close deletes the temporary disk that Rows lie on.
 func (r *Result) Close() error { return r.Rows.Close() }
 
 // CodeNoMemory is the code of the error for traces without memory events.

@@ -10,8 +10,8 @@ const (
 	codeBits  = 15      // of the longest code
 )
 
-// DecodeHuffman fills dst from an LZ77+Huffman stream, as Decode does from a plain one. No trace with this codec has
-// been seen; the decoder follows the document, and its example.
+// DecodeHuffman fills dst from an LZ77+Huffman stream and returns what Decode returns for a plain one. No trace with
+// this codec has been seen; the decoder follows the document and its example.
 func DecodeHuffman(dst, src []byte) (int, error) {
 	h := huffman{dst: dst, src: src}
 	for h.d < len(dst) {

@@ -10,10 +10,10 @@ import (
 
 // A Block is a block that a test left.
 type Block struct {
-	File     string // with its folder
-	Line     int
-	Size     int
-	Function string // that allocated it, for tools that print stacks
+	File     string // source file with its folder
+	Line     int    // line of the allocation
+	Size     int    // bytes
+	Function string // function that allocated it, for tools that print stacks
 }
 
 // A Test is a test of GoogleTest with the blocks that it left.
@@ -24,7 +24,7 @@ type Test struct {
 
 // A Suite is a program of tests. Seed chooses what changes with each run: addresses, and the numbers of allocations.
 type Suite struct {
-	Program string
+	Program string // file name of the program
 	Tests   []Test
 	Seed    uint64
 }

@@ -15,14 +15,14 @@ import (
 
 // A Module is an image in the process.
 type Module struct {
-	Path       string
+	Path       string // of its file
 	Base, Size uint64
 }
 
 // A Frame is a return address, and the functions there.
 type Frame struct {
-	Module    int
-	Offset    uint64
+	Module    int      // index into Process.Modules
+	Offset    uint64   // of the return address from the module's base
 	Functions []string // the innermost first: those before the last are inlined
 }
 
@@ -30,8 +30,8 @@ type Frame struct {
 // Next−1.
 type Site struct {
 	Stack       []Frame // the innermost frame first
-	Size        int64
-	First, Next int
+	Size        int64   // bytes of each block
+	First, Next int     // Next is exclusive
 }
 
 // A Process is a process at one moment.
@@ -39,9 +39,9 @@ type Process struct {
 	PID     int
 	Modules []Module
 	Sites   []Site
-	Rate    int64 // bytes from one recorded allocation to the next, on average; 0 records all
-	Seed    uint64
-	Windows bool
+	Rate    int64  // bytes from one recorded allocation to the next, on average; 0 records all
+	Seed    uint64 // decides which blocks the profiler records
+	Windows bool   // its modules are printed as on Windows
 }
 
 // recorded counts the live blocks of a site that are recorded.
@@ -65,7 +65,7 @@ func (p *Process) recorded(site int) (n int64) {
 
 func (p *Process) address(f Frame) uint64 { return p.Modules[f.Module].Base + f.Offset }
 
-// Recorded is how many live blocks are recorded, and their bytes.
+// Recorded is how many live blocks the profiler records, and their bytes in size.
 func (p *Process) Recorded() (blocks, size int64) {
 	for i := range p.Sites {
 		n := p.recorded(i)

@@ -1,7 +1,8 @@
 package heapprofiletest
 
-// Server is a process with a leak, a cache that fills up, blocks that come and go, and blocks that stay, after so many
-// steps of work. Its addresses differ by life, as those of a process that was started again.
+// Server is a process after so many steps of work. It has a leak, a cache that fills up, blocks that come and go, and
+// blocks that stay. Each life is another start of the same program: its addresses, process id and recorded blocks
+// differ.
 func Server(steps int, life uint64) *Process {
 	shift := life << 24
 	p := &Process{PID: 4242 + int(life), Rate: 512 << 10, Seed: life, Modules: []Module{
@@ -13,7 +14,7 @@ func Server(steps int, life uint64) *Process {
 	return p.at(steps)
 }
 
-// WindowsServer is the same program on Windows, whose profiler records all blocks.
+// WindowsServer is the same program on Windows, with a profiler that records every block.
 func WindowsServer(steps int, life uint64) *Process {
 	shift := life << 24
 	p := &Process{PID: 4242 + int(life), Seed: life, Windows: true, Modules: []Module{

@@ -9,7 +9,7 @@ import (
 
 // A Dump describes a minidump. A list that is nil has no stream.
 type Dump struct {
-	Time time.Time
+	Time time.Time // when the dump was written
 	// Flags are MINIDUMP_TYPE; 0 stands for those of procdump -ma (0x1826) where there is memory and Small is not set.
 	Flags     uint64
 	System    System
@@ -23,7 +23,7 @@ type Dump struct {
 	CommentA  string
 	Exception *Exception
 	Counters  *Counters
-	Extra     []Stream
+	Extra     []Stream // streams that the writer does not know
 	// Unused is how many unused entries end the directory.
 	Unused int
 
@@ -54,7 +54,7 @@ type Process struct {
 	Build        string        // "" leaves the later fields out, unless there is a zone
 	// ZoneID is 2 in summer, when local time is Bias and DaylightBias minutes behind UTC.
 	ZoneID             uint32
-	Bias, DaylightBias int32
+	Bias, DaylightBias int32 // minutes
 	DebugBuild         string
 }
 

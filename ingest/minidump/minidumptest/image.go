@@ -4,9 +4,9 @@ import "encoding/binary"
 
 // An Image is an image in memory, as the loader maps it: headers and a debug directory, and zeros for the rest.
 type Image struct {
-	Bits      int // 32 or 64
-	Size      uint32
-	Timestamp uint32
+	Bits      int    // 32 or 64
+	Size      uint32 // SizeOfImage in bytes
+	Timestamp uint32 // TimeDateStamp
 	PDB       string // "" for no debug directory
 	GUID      [16]byte
 	Age       uint32

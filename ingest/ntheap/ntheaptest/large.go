@@ -25,8 +25,8 @@ type lazySegment struct {
 	traces              []madeTrace
 }
 
-// MakeLarge makes a process with a heap of count blocks, each of which was asked for with up to size bytes. Of the
-// recipe, Windows (Vista or later), Seed and Stacks count. A heap of 32 bits must fit into 1 GB.
+// MakeLarge makes a process with a heap of count blocks of up to size bytes each. It uses Windows (Vista or later),
+// Seed and Stacks of the recipe. A heap of 32 bits must fit into 1 GB.
 func MakeLarge(r Recipe, count, size uint64) *LargeProcess {
 	r.LFH = false
 	v := r.Windows
@@ -76,7 +76,7 @@ func MakeLarge(r Recipe, count, size uint64) *LargeProcess {
 	return &LargeProcess{Process: m.p, Count: count, lazy: lazy, heap: h.handle}
 }
 
-// Block is the truth about block i.
+// Block is what a reader must find for block i, from 0.
 func (l *LargeProcess) Block(i uint64) Block {
 	request, _, trace := l.lazy.block(i)
 	g := l.lazy.v.granule()

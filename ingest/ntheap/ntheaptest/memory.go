@@ -13,7 +13,7 @@ import (
 // Page is the size of a page in bytes.
 const Page = 0x1000
 
-// A Range is committed memory. Bytes gives what is in it.
+// A Range is Size bytes of committed memory from Start on; Bytes has their content.
 type Range struct {
 	Start, Size uint64
 	Bytes       io.ReaderAt
@@ -25,7 +25,7 @@ var errMissing = errors.New("ntheaptest: not committed")
 // Memory is the committed memory of a process, by address.
 type Memory []Range
 
-// ReadMemory reads as far as memory is committed.
+// ReadMemory reads until p is full or memory is not committed; the latter is an error.
 func (m Memory) ReadMemory(p []byte, addr uint64) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -46,10 +46,10 @@ func (m Memory) ReadMemory(p []byte, addr uint64) (int, error) {
 	return n, nil
 }
 
-// Join is the memory of two sides of a process, which must not overlap.
+// Join is the memory of both sides of a process, which must not overlap.
 func Join(a, b Memory) Memory { return slices.SortedFunc(slices.Values(slices.Concat(a, b)), byStart) }
 
-// Map returns the memory with ranges taken apart, changed by change and put together: for tests that damage it.
+// Map returns a copy of the memory in which change has replaced the bytes of each range: for tests that damage it.
 func (m Memory) Map(change func(start uint64, b []byte) []byte) Memory {
 	var out Memory
 	for _, r := range m {

@@ -12,7 +12,7 @@ import (
 // later.
 type PlacedRecipe struct {
 	Windows *WindowsVersion
-	Seed    uint64     // of what heaps disguise their entries with: the same for all dumps of a process
+	Seed    uint64     // of the keys that heaps encode their entries with: the same for all dumps of a process
 	Images  []Image    // the first is the program's
 	Stacks  [][]uint64 // innermost frame first, up to 32 of them
 	Heaps   []PlacedHeap
@@ -25,23 +25,24 @@ type PlacedHeap struct {
 	Blocks   []PlacedBlock
 }
 
-// A PlacedBlock is one of the program's. Of a heap they may be in any order, but must leave room for what stands before
-// each: see BeforeBlock and BeforeVirtual. Those of the segment keep a page from either end of it.
+// A PlacedBlock is a block of the program. The blocks of a heap may be in any order, but must leave room for what
+// stands before each: see BeforeBlock and BeforeVirtual. Those of the segment keep a page from either end of it.
 type PlacedBlock struct {
-	Address, Size uint64 // of at least one byte
+	Address, Size uint64 // Size is at least one byte
 	Stack         int    // index in Stacks
-	Virtual       bool   // a reservation of its own, of VirtualRoom
+	Virtual       bool   // it has a reservation of its own, of VirtualRoom bytes
 }
 
 // BeforeBlock is how many bytes of a block with a stack lie before its data: its entry, and the two granules of the
 // prefix.
 func (v *WindowsVersion) BeforeBlock() uint64 { return 3 * v.granule() }
 
-// BeforeVirtual is the same of a virtual block, whose reservation begins with _HEAP_VIRTUAL_ALLOC_ENTRY.
+// BeforeVirtual is how many bytes of a virtual block with a stack lie before its data: its reservation begins with
+// _HEAP_VIRTUAL_ALLOC_ENTRY.
 func (v *WindowsVersion) BeforeVirtual() uint64 { return v.pick(0x18, 0x30) + v.BeforeBlock() }
 
-// VirtualRoom is how much address space a virtual block of size bytes takes: as it is committed, and an uncommitted
-// page behind.
+// VirtualRoom is how many bytes of addresses a virtual block of size bytes takes: what is committed, and an uncommitted
+// page behind it.
 func VirtualRoom(size uint64) uint64 { return virtualCommit(size) + Page }
 
 // Place makes the process. Bytes are made when they are read, so that a block takes no more memory than what describes

@@ -5,15 +5,16 @@ import "math/rand/v2"
 // A Recipe says what a process is like.
 type Recipe struct {
 	Windows  *WindowsVersion
-	Seed     uint64
-	Stacks   bool // +ust
-	PageHeap bool // a page heap with every block on pages of its own; its ordinary heap has blocks with light marks
-	LFH      bool
-	// Heaps, Segments and Blocks count: blocks are those of each run of committed memory, of which a segment has two.
+	Seed     uint64 // decides sizes, stacks and keys
+	Stacks   bool   // every block has its stack (gflags +ust)
+	PageHeap bool   // there is a page heap, each block on pages of its own; its ordinary heap has blocks with light marks
+	LFH      bool   // small blocks are in the low-fragmentation heap
+	// Heaps is how many heaps there are, Segments how many segments each has. Blocks is how many blocks each of the two
+	// committed runs of a segment has.
 	Heaps, Segments, Blocks int
 	Virtual                 int // virtual blocks of each heap
-	// SegmentHeaps are made beside the others; Windows must be one of the list of that name. System makes the program one
-	// of Windows' own, whose blocks of segment heaps have no padding.
+	// SegmentHeaps is how many segment heaps there are beside the others; Windows must be one of SegmentHeapVersions.
+	// System makes the program one of Windows' own, whose blocks of segment heaps have no padding.
 	SegmentHeaps int
 	System       bool
 	// Base is where reservations begin, 4 MB if 0. TEB32 makes the process the 64-bit side of one that runs under WOW64:
@@ -21,52 +22,52 @@ type Recipe struct {
 	Base, TEB32 uint64
 }
 
-// A Block is one that the program has.
+// A Block is a block that the program holds. Size is in bytes.
 type Block struct {
 	Heap, Address, Size uint64
-	Place               string   // "backend", "LFH", "virtual block", "page heap", "VS", "large"
+	Place               string   // which part of the heap it is in: "backend", "LFH", "virtual block", "page heap", "VS", "large"
 	Stack               []uint64 // innermost first; nil where none was kept
 }
 
-// A Process is one that was made, and the truth about it.
+// A Process is a process that Make made, with what a reader must find in it.
 type Process struct {
 	Windows       *WindowsVersion
 	Memory        Memory
 	PEB, TEB      uint64
-	TraceDatabase uint64 // where the database of stacks begins
-	Flags         uint32
-	LFHKey        uint32
-	SegmentKey    uint64 // that sizes in segment heaps are disguised with
+	TraceDatabase uint64 // where the stack trace database begins; 0 without Stacks
+	Flags         uint32 // NtGlobalFlag
+	LFHKey        uint32 // RtlpLFHKey
+	SegmentKey    uint64 // key with which sizes in segment heaps are encoded
 	Heaps         []Heap
 	Blocks        []Block // by heap, in the order in which they were made
 	Images        []Image
-	Reservations  []Reservation // private ones; what of them is no Range is not committed
+	Reservations  []Reservation // private ones; what no Range of Memory covers is not committed
 }
 
-// A Reservation is address space that was taken, committed or not.
+// A Reservation is Size bytes of addresses from Base on that VirtualAlloc reserved.
 type Reservation struct{ Base, Size uint64 }
 
-// A Heap is the truth about one heap. Sizes are bytes; committed and reserved are those of its segments and of its
-// front end, as the heap counts.
+// A Heap is what a reader must find about one heap. Sizes are bytes; Committed and Reserved are those of its segments
+// and of its front end, as the heap counts.
 type Heap struct {
 	Handle              uint64
-	Page                bool
-	Segment             bool // its committed bytes are those of its large blocks, too
+	Page                bool // it is a page heap
+	Segment             bool // it is a segment heap: Committed includes its large blocks
 	Reserved, Committed uint64
 	Front               uint64 // bytes of Committed that are the front end's
-	Decommitted         uint64 // bytes given back inside free blocks: not in Committed
-	Segments, Holes     int
-	Free                int // free blocks of segments
-	FreeLFH             int
+	Decommitted         uint64 // bytes decommitted inside free blocks: not in Committed
+	Segments, Holes     int    // how many segments, and uncommitted ranges in them
+	Free                int    // free blocks of segments
+	FreeLFH             int    // free blocks of the low-fragmentation heap
 }
 
-// An Image is where return addresses lie.
+// An Image is a module: return addresses of stacks lie in it.
 type Image struct {
 	Name       string
 	Base, Size uint64
 }
 
-// Code says whether an address lies in an image.
+// Code reports whether an address lies in an image.
 func (p *Process) Code(addr uint64) bool {
 	for _, i := range p.Images {
 		if addr-i.Base < i.Size {

@@ -35,7 +35,7 @@ func (v *WindowsVersion) segmentPlaces() segmentPlaces {
 	return p
 }
 
-// LargeTree is where a segment heap has the root of the tree of its large blocks.
+// LargeTree is the offset in a segment heap of the root of the tree of its large blocks.
 func (v *WindowsVersion) LargeTree() uint64 { return v.segmentPlaces().large }
 
 // segmentShifts are the sizes of units of the contexts, as powers of two.
@@ -49,7 +49,7 @@ func (v *WindowsVersion) segmentShifts() []uint64 {
 	return []uint64{12, 16}
 }
 
-// FirstUnit is the first unit of a segment that is not its header's.
+// FirstUnit is the index of the first unit of a segment behind those of its header, for units of 1<<shift bytes.
 func (v *WindowsVersion) FirstUnit(shift uint64) int {
 	if v.Bits == 64 && shift == 12 {
 		return 2

@@ -6,14 +6,14 @@ package ntheaptest
 
 // A WindowsVersion is a version of Windows with one width of addresses.
 type WindowsVersion struct {
-	Name                string
+	Name                string // "10.0.22631 x64"
 	Major, Minor, Build uint32
 	Bits                int
 	heap                heapPlaces
 	lfh                 lfhPlaces
 }
 
-// Old says whether this is Windows XP or 2003, whose heaps have other structures.
+// Old reports whether this is Windows XP or 2003, whose heaps have other structures.
 func (v *WindowsVersion) Old() bool { return v.Major < 6 }
 
 // heapPlaces are offsets in _HEAP. Segments is the list of segments, in Windows XP and 2003 the array.
@@ -95,13 +95,13 @@ var (
 		lfh: lfh81x64, heap: Win11.heap}
 )
 
-// All are the versions that differ in their ordinary heaps.
-var All = []*WindowsVersion{XPx86, Win2003, Win7x86, Win7x64, Win80x86, Win80x64, Win81x86,
+// NTHeapVersions are the versions of Windows whose NT heaps differ from one another.
+var NTHeapVersions = []*WindowsVersion{XPx86, Win2003, Win7x86, Win7x64, Win80x86, Win80x64, Win81x86,
 	Win81x64, Win1511x86, Win1511x64,
 	Win1607x86, Win1607, Win10x86, Win10x64, Win11, Win24H2x86, Win24H2x64}
 
-// SegmentHeaps are the versions that differ in their segment heaps.
-var SegmentHeaps = []*WindowsVersion{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1709, Win1803, Win1809x86,
+// SegmentHeapVersions are the versions of Windows whose segment heaps differ from one another.
+var SegmentHeapVersions = []*WindowsVersion{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1709, Win1803, Win1809x86,
 	Win1809x64, Win10x86, Win10x64, Win11, Win24H2x64}
 
 // width is that of an address in bytes, and granule the unit of blocks.

@@ -11,9 +11,9 @@ import (
 type Size struct {
 	Bits    int // 32 or 64
 	Modules int // with code of the process's own
-	Heaps   int
+	Heaps   int // how many
 	Stacks  int // distinct ones
-	Blocks  int // outstanding at the first snapshot
+	Blocks  int // held at the first snapshot
 }
 
 // An Invention is a made-up process that lives on: some stacks keep what they have, some come and go, and a few

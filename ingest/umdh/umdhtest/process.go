@@ -46,12 +46,12 @@ type Frame struct {
 	Function string // "" where symbols do not name it
 	Offset   uint64 // of the address from the function's start
 	File     string // "" for none
-	Line     int
+	Line     int    // source line; 0 for none
 }
 
 // A Snapshot is what the process holds at one instant.
 type Snapshot struct {
-	Time  time.Time
+	Time  time.Time // local time of the machine
 	Heaps []Heap
 }
 
@@ -64,12 +64,12 @@ type Heap struct {
 // A Block is an allocation; sizes are in bytes. Stack is an index into Process.Stacks, −1 where none was recorded.
 type Block struct {
 	Address   uint64
-	Requested uint64
-	Overhead  uint64
+	Requested uint64 // bytes
+	Overhead  uint64 // bytes
 	Stack     int32
 }
 
-// StackUsage is what one stack holds.
+// StackUsage is what one stack holds: blocks, their requested bytes and the heap's overhead in bytes.
 type StackUsage struct{ Count, Requested, Overhead int64 }
 
 // ByStack sums the blocks of a snapshot: element i is what stack i holds; the last is what has no stack.

@@ -13,9 +13,9 @@ import (
 
 const soakScenario = "soak-60min"
 
-// WriteArchive writes a tar with the files of the demo project in the order in which they are uploaded. Each is named
-// by its build, a folder and its own name; internal/demo says what is in which folder. The same bytes are written every
-// time.
+// WriteArchive writes a tar with the files of the demo project, in the order in which they are uploaded. A path in it
+// is the build, a folder and the file's name; internal/demo says what is in which folder. The same bytes are written
+// every time.
 func WriteArchive(ctx context.Context, w io.Writer) error {
 	archive := tar.NewWriter(w)
 	add := func(build, folder, name string, content []byte) error {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// An Encoder keeps its tables between streams.
+// An Encoder compresses streams. It keeps its tables between streams, and is for one goroutine.
 type Encoder struct {
 	heads [1 << hashBits]int32 // of the last place where four bytes were seen, plus one
 }

@@ -10,7 +10,7 @@ import (
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
-// Dumps are n full dumps of the process, under gflags +ust. They are taken when Logs would take as many.
+// Dumps takes n full dumps of the process, under gflags +ust, at the instants at which Logs would take n logs.
 func (p *Process) Dumps(ctx context.Context, n int) (*Evidence, error) {
 	reserved := p.reserved()
 	return p.snapshots(ctx, n, func(number int, seconds float64) (ingest.Source, error) {

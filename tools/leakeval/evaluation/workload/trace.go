@@ -18,7 +18,7 @@ const (
 	beforeStart = 20_000_000
 )
 
-// Trace is a heap trace of the process: of all of it, or from the instant at which it is attached to.
+// Trace records a heap trace of the process: from its start, or from the second Attached on.
 func (p *Process) Trace(ctx context.Context) (*Evidence, error) {
 	file := p.scenario().File(etltest.Format{})
 	const name = "heap.etl"
