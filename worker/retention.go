@@ -29,7 +29,7 @@ const (
 	keeperBatch = 500
 )
 
-// Run works until ctx is done. Several keepers do no harm to each other.
+// Run works until ctx is done. Several nodes may run it at once.
 func (k *Retention) Run(ctx context.Context) error {
 	var expire time.Time
 	for {
@@ -57,8 +57,8 @@ func (k *Retention) runPart(ctx context.Context, what string, part func(context.
 	}
 }
 
-// Sweep deletes blobs that only deleted runs and files referred to, and says how many. A blob that a job may be about
-// to refer to stays for another hour.
+// Sweep deletes blobs that nothing refers to any more, and returns how many. A blob that a job may be about to refer to
+// stays for another hour.
 func (k *Retention) Sweep(ctx context.Context) (files int, err error) {
 	for {
 		n, err := k.Store.DeleteUnwantedBlobs(ctx, keeperBatch, func(key string, idle bool) (bool, error) {
@@ -79,7 +79,7 @@ func (k *Retention) Sweep(ctx context.Context) (files int, err error) {
 	}
 }
 
-// Expire deletes every file that is old enough and says how many.
+// Expire deletes every uploaded file that is older than Keep, and returns how many.
 func (k *Retention) Expire(ctx context.Context) (files int, err error) {
 	for {
 		digests, expired, err := k.Store.ExpireEvidence(ctx, k.Keep, keeperBatch)

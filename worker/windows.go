@@ -14,8 +14,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// WindowAnswers answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is
-// safe for concurrent use.
+// WindowAnswers computes the numbers of windows of the traces of runs. It keeps the last few allocation tables open. It
+// is safe for concurrent use.
 type WindowAnswers struct {
 	Store *store.Store
 	Blobs blob.Store
@@ -46,17 +46,17 @@ func (t *turns) take(ctx context.Context) (func(), error) {
 	}
 }
 
-// Prepare does what a window of a run has to wait for: it opens the table, which may have to be fetched, and waits for
-// a turn. It is called before the View in which the window is computed, since a snapshot is not to be held while
-// waiting, and returns what ends the use of both. Errors of the run are left to Window.
+// Prepare waits for what Window needs: it opens the allocation table of the run, which may have to be downloaded, and
+// waits for its turn. Call it before you open the View for Window, since a snapshot of the database must not be held
+// while waiting. done ends the use of both. Errors of the run are left to Window.
 func (w *WindowAnswers) Prepare(ctx context.Context, run int64) (done func(), err error) {
 	_, done, err = w.prepare(ctx, run)
 	return done, err
 }
 
-// Table opens the allocation table that a report of a run rests on and waits for a turn, as Prepare does, and returns
-// what ends both. The table is nil where the run has none that can be opened. Where the report is not the run's any
-// more, it says so.
+// Table opens the allocation table that a report of a run rests on, and waits for its turn as Prepare does; the
+// function ends the use of both. The table is nil where the run has none that can be opened. report is the digest of
+// the report; the error says so where the run has another report by now.
 func (w *WindowAnswers) Table(ctx context.Context, run int64, report string) (*query.Table, func(), error) {
 	t, done, err := w.prepare(ctx, run)
 	if t == nil || err != nil {
@@ -110,9 +110,9 @@ func (w *WindowAnswers) prepare(ctx context.Context, run int64) (t *openTable, d
 	return t, sync.OnceFunc(func() { turn(); leave() }), nil
 }
 
-// Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called
-// Prepare: only where the report was replaced since does it open a table. Its error is an *analysis.Error where there
-// are no numbers to give, or store.ErrNotFound for a run without a report.
+// Window computes the numbers of a run's report in a window of its trace, with both taken from v. The caller has called
+// Prepare: Window opens a table itself only where the report was replaced since. Its error is an *analysis.Error where
+// there are no numbers to give, or store.ErrNotFound for a run without a report.
 func (w *WindowAnswers) Window(ctx context.Context, v store.View, run int64,
 	window capture.Window) (*analysis.WindowNumbers, error) {
 	t, err := w.open(ctx, v, run)

@@ -16,15 +16,15 @@ import (
 	"heapdrift/internal/symbols"
 )
 
-// A Worker does the jobs.
+// A Worker has a handler for each kind of job.
 type Worker struct {
 	Store *store.Store
 	Blobs blob.Store
-	// Symbols is where symbols are looked for that the team store does not have; nil for nowhere.
+	// Symbols is searched for symbols that the team store does not have; nil for no search.
 	Symbols symbols.Library
-	// Searched is called with every place that was asked for a symbol file, and what it answered; nil for nobody.
+	// Searched is called with every place that was asked for a symbol file, and its result; nil for no call.
 	Searched func(place, result string)
-	// Sandbox runs the tasks that read untrusted files in processes of their own; nil runs them in this one.
+	// Sandbox runs the tasks that read untrusted files in child processes; nil runs them in this process.
 	Sandbox *sandbox.Runner
 }
 

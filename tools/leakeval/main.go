@@ -75,7 +75,7 @@ func (a *arguments) parse(args []string) error {
 
 // options say what to evaluate.
 func (a *arguments) options() (o evaluation.Options, err error) {
-	o = evaluation.Options{Processes: a.processes, Runs: a.runs, Trace: true, Behaviours: evaluation.Kept()}
+	o = evaluation.Options{Processes: a.processes, Runs: a.runs, Trace: true, Behaviours: evaluation.HeldOut()}
 	switch {
 	case a.set == "tuning" || a.fit != "":
 		o.Behaviours = evaluation.Tuning()

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	o := year.Options{Builds: *builds, Places: *places, Behaviours: evaluation.Kept(), Worst: io.Discard}
+	o := year.Options{Builds: *builds, Places: *places, Behaviours: evaluation.HeldOut(), Worst: io.Discard}
 	switch *half {
 	case "kept":
 	case "tuning":

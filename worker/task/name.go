@@ -10,13 +10,13 @@ import (
 	"heapdrift/internal/symbols"
 )
 
-// A Name is the task that names the frames of a run's captures.
+// A Name is the task that names the frames in the captures of a run.
 type Name struct {
-	// Captures is how many artifacts of captures the Host opens.
+	// Captures is how many captures there are: the Host opens the artifact of each by its index.
 	Captures int `json:"captures"`
 }
 
-// Do names the frames.
+// Do names the frames and hands the names to the Host.
 func (t Name) Do(ctx context.Context, h Host) error {
 	captures := make([]*capture.Capture, t.Captures)
 	for i := range captures {

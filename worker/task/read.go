@@ -13,20 +13,20 @@ import (
 
 // A Read is the task that turns evidence into captures.
 type Read struct {
-	// Files are the file that is to be read and, of a trace, others that may be of the same recording. The Host opens
-	// each by its place here.
+	// Files are the file to read and, for a trace, other files that may be of the same recording. The Host opens each
+	// by its index here.
 	Files []File `json:"files"`
-	// Trace reads the files that are of one recording together. Else there is one file.
+	// Trace says that Files are .etl files; those of one recording are read together. Else there is one file.
 	Trace bool `json:"trace"`
 }
 
 // A File is a file of a task.
 type File struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
+	Name   string `json:"name"`   // as the user named it
+	SHA256 string `json:"sha256"` // hex digits
 }
 
-// Do reads the files and returns the places of those that it covers.
+// Do reads the files, hands the captures to the Host, and returns the indexes of the files that the captures cover.
 func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 	var reading *ingest.Reading
 	var covered []int

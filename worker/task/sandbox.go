@@ -18,7 +18,7 @@ const (
 	taskName = "name"
 )
 
-// Sandboxed are the tasks by these names.
+// Sandboxed returns the tasks that a child process can run, by name.
 func Sandboxed() map[string]sandbox.Task {
 	return map[string]sandbox.Task{
 		taskRead: func(ctx context.Context, parent *sandbox.Parent, input json.RawMessage) (any, error) {
@@ -38,7 +38,7 @@ func Sandboxed() map[string]sandbox.Task {
 	}
 }
 
-// RunRead reads evidence: in a process of its own, or in this one where runner is nil.
+// RunRead reads evidence in a child process, or in this one where runner is nil. covered are the results of Read.Do.
 func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (covered []int, err error) {
 	if runner == nil {
 		return t.Do(ctx, decodingHost{h})
@@ -67,7 +67,7 @@ func (h decodingHost) Capture(ctx context.Context, _ *capture.Capture, write fun
 	})
 }
 
-// RunName names frames: in a process of its own, or in this one where runner is nil.
+// RunName names frames in a child process, or in this one where runner is nil.
 func RunName(ctx context.Context, runner *sandbox.Runner, t Name, h Host) error {
 	if runner == nil {
 		return t.Do(ctx, h)

@@ -11,20 +11,20 @@ import (
 	"heapdrift/internal/symbols"
 )
 
-// A Host has the files of a task and keeps what it makes.
+// A Host opens the files of a task and stores its results.
 type Host interface {
-	// Open opens a file of the task by its number.
+	// Open opens a file of the task by its index.
 	Open(ctx context.Context, file int) (symbols.Content, error)
-	// Library is where the task looks for symbols.
+	// Library is where the task searches for symbols.
 	Library() symbols.Library
-	// Indexes is where it keeps indexes of PDBs; nil for nowhere.
+	// Indexes is where it keeps indexes of PDBs; nil for not at all.
 	Indexes() symbols.IndexCache
-	// Capture keeps a capture, in the order of the calls; write writes its artifact.
+	// Capture stores a capture, in the order of the calls; write writes its artifact.
 	Capture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error
-	// Table keeps the allocation table of a trace with so many sites, before its captures.
+	// Table stores the allocation table of a trace with so many sites. It is called before Capture.
 	Table(ctx context.Context, sites int, write func(io.Writer) error) error
-	// Names keeps the names of frames.
+	// Names stores the names of frames; write writes their artifact.
 	Names(ctx context.Context, write func(io.Writer) error) error
-	// Progress hears how far the task is.
+	// Progress is told how far the task is: percent of the stage, one of those of internal/jobs.
 	Progress(percent int, stage string)
 }

@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/symbols/pe/petest"
 )
 
-// TillLog is a raw log of a 64-bit process: a block that main of till.exe allocated, larger with every minute.
+// TillLog is a raw log of a 64-bit process: one block that main of till.exe allocated, larger with every minute.
 func TillLog(minute int) string {
 	return fmt.Sprintf(`// UMDH: version 10.0.19041.1: Logtime 2025-03-04 12:%02d - Machine=LAB - PID=42
 // Loaded modules:
@@ -26,7 +26,7 @@ func TillLog(minute int) string {
 `, minute, 100+minute)
 }
 
-// TillLeak is TillLog with blocks that stay: n of 64 bytes, each after the ones before it.
+// TillLeak is TillLog with n blocks of 64 bytes that stay, each after the ones before it.
 func TillLeak(minute, n int) string {
 	head, rest, _ := strings.Cut(TillLog(minute), fmt.Sprintf("%X bytes + ", 100+minute))
 	_, tail, _ := strings.Cut(rest, "*- - -")
@@ -53,7 +53,7 @@ func tillProgram(build byte, function string, line uint32) *pdbtest.Program {
 	}
 }
 
-// TillBuild is the PDB of a build of till.exe whose function has another name or line.
+// TillBuild is the PDB of a build of till.exe whose function has this name and line.
 func TillBuild(t testing.TB, build byte, function string, line uint32) (pdb []byte) {
 	t.Helper()
 	pdb, err := tillProgram(build, function, line).PDB()
@@ -63,7 +63,7 @@ func TillBuild(t testing.TB, build byte, function string, line uint32) (pdb []by
 	return pdb
 }
 
-// Till are the PDB and the image of till.exe.
+// Till returns the PDB and the image of till.exe.
 func Till(t testing.TB) (pdb, image []byte) {
 	t.Helper()
 	p := tillProgram(1, "main", 10)

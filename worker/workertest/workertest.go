@@ -21,7 +21,7 @@ import (
 	"heapdrift/worker/task"
 )
 
-// A Pipeline takes evidence in and works on it until the test ends.
+// A Pipeline accepts evidence and works on it until the test ends.
 type Pipeline struct {
 	Store  *store.Store
 	Blobs  blob.Store
@@ -59,7 +59,7 @@ func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 	return start(t, path, runner)
 }
 
-// StartInChildProcess is Start with a worker whose readers run in processes of such a runner.
+// StartInChildProcess is Start with a worker that reads evidence in child processes of the given runner.
 func StartInChildProcess(t testing.TB, readers *sandbox.Runner) *Pipeline {
 	t.Helper()
 	return start(t, nil, readers)
@@ -98,7 +98,7 @@ func start(t testing.TB, path symbols.Library, readers *sandbox.Runner) *Pipelin
 	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs, Sandbox: runner}, node}
 }
 
-// AwaitSettled waits until a run has no work left.
+// AwaitSettled waits until no job of a run is waiting or running, and returns the run.
 func (p *Pipeline) AwaitSettled(t testing.TB, id int64) (run store.Run) {
 	t.Helper()
 	await.Until(t, "the jobs of the run to end", func() bool {

@@ -25,8 +25,8 @@ var fixed = build{Fixed, day.AddDate(0, 0, 4), 5988, append(quiet(), mended(rece
 // everyBuild are the builds of the demo project and those that WriteFiles writes beside them.
 func everyBuild() []build { return append(slices.Clone(builds), fixed) }
 
-// WriteFiles writes what a CI job of a build would have into a folder: the logs of the process, and the PDBs and images
-// of the build in the folder symbols.
+// WriteFiles writes into the folder dir what a CI job of the build name would have: the logs of the process, and the
+// PDBs and images of the build in the folder symbols.
 func WriteFiles(ctx context.Context, dir, name string) error {
 	all := everyBuild()
 	i := slices.IndexFunc(all, func(b build) bool { return b.name == name })

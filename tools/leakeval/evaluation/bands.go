@@ -14,7 +14,7 @@ var bands = []struct {
 }{{3, []int{3}}, {4, []int{4}}, {5, []int{5}}, {6, []int{6}}, {7, []int{7, 8}},
 	{10, []int{10, 12}}, {15, []int{16, 20}}}
 
-// FittedSnapshots are the numbers of snapshots that models are fitted on.
+// FittedSnapshots returns the numbers of snapshots for which a model each is fitted, ascending.
 func FittedSnapshots() (list []int) {
 	for _, b := range bands {
 		list = append(list, b.on...)
@@ -22,13 +22,13 @@ func FittedSnapshots() (list []int) {
 	return list
 }
 
-// FittedRuns is how many runs of each process the poolings are fitted on.
+// FittedRuns is how many runs of each process the Poolings are fitted on.
 const FittedRuns = 4
 
-// PooledSnapshots are the numbers of snapshots that they are fitted on.
+// PooledSnapshots are the numbers of snapshots of a run that the Poolings are fitted on.
 var PooledSnapshots = []int{6, 8, 12}
 
-// FitPools fits the judgement on several runs on what Run gave for PooledSnapshots and traces of FittedRuns runs.
+// FitPools fits the Poolings to the result of Run for PooledSnapshots and traces, with FittedRuns runs.
 func FitPools(all []Cases) (list []Pooling) {
 	for _, kind := range []score.Kind{score.KindFollowed, score.KindTraced} {
 		for runs := 2; runs <= FittedRuns; runs++ {
@@ -38,7 +38,7 @@ func FitPools(all []Cases) (list []Pooling) {
 	return list
 }
 
-// FitAll fits all models on what Run gave for FittedSnapshots and traces.
+// FitAll fits all models to the result of Run for FittedSnapshots and traces.
 func FitAll(all []Cases) (models []Model) {
 	for _, kind := range []score.Kind{score.KindFollowed, score.KindCounted} {
 		for _, b := range bands {

@@ -13,23 +13,22 @@ import (
 	"heapdrift/tools/leakeval/evaluation/workload"
 )
 
-// A CauseCase counts what one report makes of the parts of objects.
+// A CauseCase counts how well one report groups the findings that are parts of one object.
 type CauseCase struct {
 	Evidence string // "12 snapshots", "trace", "attached trace"
-	Together int    // pairs of findings that grow and are parts of one object
-	Found    int    // of those, pairs of one cause
-	Apart    int    // pairs of findings that grow and have nothing to do with each other
-	Mistaken int    // of those, pairs of one cause
-	Wrong    bool   // a cause has findings of two objects
-	Leaks    int    // objects that leak, and by the report one of whose parts does
-	Certain  int    // of those, certain ones
-	Innocent int    // objects that do not leak, and by the report do
-	Rows     int    // that it counts for them
-	Places   int    // of its findings that are leaks
+	Together int    // pairs of suspect findings that are parts of one object
+	Found    int    // of Together those that the report gives one cause
+	Apart    int    // pairs of suspect findings that are parts of different objects
+	Mistaken int    // of Apart those that the report gives one cause
+	Wrong    bool   // Mistaken is not 0
+	Leaks    int    // objects that leak and that the report calls a leak
+	Certain  int    // of Leaks those that the report is certain of
+	Innocent int    // objects that do not leak and that the report calls a leak
+	Rows     int    // causes that the verdict counts
+	Places   int    // leaks that the verdict counts
 }
 
-// Causes groups the findings of processes of so many places, the first of which leak. Each is an object of so many
-// parts; of one part, all are called by one function and have nothing to do with each other.
+// Causes analyses processes of the mix and counts how well the reports group the findings.
 func Causes(ctx context.Context, o Options, mix workload.Mix) ([]CauseCase, error) {
 	n := len(o.Seeds) * o.Processes
 	all := make([][]CauseCase, n)

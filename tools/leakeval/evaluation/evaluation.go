@@ -24,44 +24,44 @@ import (
 type Options struct {
 	Behaviours []behaviour.Behaviour
 	Seeds      []uint64
-	Processes  int   // for each seed
-	Runs       int   // of each process; 1 where it is 0
-	Snapshots  []int // how many snapshots are taken, one evaluation for each
-	Dumps      []int // how many full dumps are taken, one evaluation for each
-	Counted    bool  // the same snapshots are judged without addresses too
-	Trace      bool
-	Matters    *analysis.RequestedThreshold // from which a leak matters; nil for the default
+	Processes  int                          // how many for each seed
+	Runs       int                          // of each process; 0 for 1
+	Snapshots  []int                        // how many snapshots are taken, one evaluation for each
+	Dumps      []int                        // how many full dumps are taken, one evaluation for each
+	Counted    bool                         // each series of snapshots is judged a second time, without addresses
+	Trace      bool                         // a trace of each run is judged, too
+	Matters    *analysis.RequestedThreshold // growth from which a leak matters; nil for the default
 }
 
-// A Case is one judgement and what is true.
+// A Case is the judgement on one stack of one run, beside the truth.
 type Case struct {
 	Behaviour *behaviour.Behaviour
-	Process   int
-	Run       int
-	Stack     int
+	Process   int // number of the process
+	Run       int // number of the run of the process, from 0
+	Stack     int // index of the stack in the process
 	Class     score.Class
-	Score     float64
-	Certain   bool
-	Evidence  *score.Evidence // nil where too little came of it to be judged
-	// Rivals say what other rules flag, in the order of RivalsOf.
+	Score     float64         // probability of a leak, from 0 to 1
+	Certain   bool            // it may fail a gate
+	Evidence  *score.Evidence // nil where the stack held too little to be judged
+	// Rivals says for each rule of RivalsOf whether it flags the stack.
 	Rivals []bool
 }
 
 // Leaks reports whether the stack leaks.
 func (c *Case) Leaks() bool { return c.Behaviour.Truth == behaviour.Leaks }
 
-// Counts reports whether the case counts in figures: what is undecidable is counted apart.
+// Counts reports whether the case counts in precision and recall: undecidable ones do not.
 func (c *Case) Counts() bool { return c.Behaviour.Truth != behaviour.Undecidable }
 
 // Cases are all judgements on one kind of evidence.
 type Cases struct {
 	Name      string // "8 snapshots", "trace", "attached trace"
-	Snapshots int    // 0 for traces
+	Snapshots int    // how many; 0 for traces
 	List      []Case
 }
 
-// Run makes processes and judges all their stacks on every kind of evidence, on all cores. What comes out depends on
-// the options only.
+// Run makes processes and judges all their stacks by every kind of evidence, on all cores. The result depends on the
+// options only.
 func Run(ctx context.Context, o Options) ([]Cases, error) {
 	runs := max(1, o.Runs)
 	all := make([][]Cases, len(o.Seeds)*o.Processes*runs)

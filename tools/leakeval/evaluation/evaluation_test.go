@@ -19,7 +19,7 @@ func TestFloors(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	all, err := Run(t.Context(),
-		Options{Behaviours: Kept(), Seeds: []uint64{1}, Processes: 4, Snapshots: []int{12}, Trace: true})
+		Options{Behaviours: HeldOut(), Seeds: []uint64{1}, Processes: 4, Snapshots: []int{12}, Trace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s: %v", set.Name, truths)
 		}
 	}
-	if tuning, kept := len(Tuning()), len(Kept()); tuning+kept != len(names) || kept < 2*len(names)/5 ||
+	if tuning, kept := len(Tuning()), len(HeldOut()); tuning+kept != len(names) || kept < 2*len(names)/5 ||
 		tuning < 2*len(names)/5 || len(names) < 120 {
 		t.Errorf("%d behaviours for tuning and %d kept of %d", tuning, kept, len(names))
 	}

@@ -8,13 +8,13 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// Quality is how well a decision does.
+// Quality is how well a decision finds leaks.
 type Quality struct {
-	Precision, Recall float64
-	Flagged           int // cases
+	Precision, Recall float64 // 0 to 1
+	Flagged           int     // how many cases the decision flags
 }
 
-// Quality counts what a decision flags. What is undecidable counts neither way.
+// Quality counts what a decision flags. Undecidable cases count neither way.
 func (c *Cases) Quality(flags func(*Case) bool) Quality {
 	var right, wrong, leaks int
 	for i := range c.List {
@@ -36,10 +36,10 @@ func (c *Cases) Quality(flags func(*Case) bool) Quality {
 	return Quality{ratio(right, right+wrong), ratio(right, leaks), right + wrong}
 }
 
-// IsLeak flags what is called a leak.
+// IsLeak reports whether a case is judged a leak.
 func IsLeak(c *Case) bool { return c.Class == score.ClassLeak || c.Class == score.ClassGrowingBlock }
 
-// IsCertain flags what may fail a gate.
+// IsCertain reports whether a case is judged a certain leak, which may fail a gate.
 func IsCertain(c *Case) bool { return c.Certain }
 
 // AveragePrecision is the mean precision over all leaks, in the order of scores; equal scores share their precision.
@@ -70,14 +70,14 @@ func (c *Cases) AveragePrecision() float64 {
 	return sum / max(1, float64(leaks))
 }
 
-// A Bin is one cell of a calibration table.
+// A Bin is one bin of a calibration table.
 type Bin struct {
 	Cases int
-	Mean  float64 // score
-	Real  float64 // share that are leaks
+	Mean  float64 // mean score of its cases
+	Real  float64 // share of its cases that leak
 }
 
-// Calibration sorts cases by score in ten bins.
+// Calibration sorts cases into ten bins of equal width by their score.
 func (c *Cases) Calibration() [10]Bin {
 	var bins [10]Bin
 	var leaks [10]int
@@ -100,16 +100,16 @@ func (c *Cases) Calibration() [10]Bin {
 	return bins
 }
 
-// A BehaviourCount is what became of one behaviour.
+// A BehaviourCount counts the cases of one behaviour: all, those flagged as a leak, and those that are certain.
 type BehaviourCount struct {
 	*behaviour.Behaviour
 	Cases, Flagged, Certain int
 }
 
-// Share is how many of the cases were flagged.
+// Share is the part of the cases that was flagged, from 0 to 1.
 func (b *BehaviourCount) Share() float64 { return ratio(b.Flagged, b.Cases) }
 
-// Missed is how much of the behaviour is judged wrongly: leaks that are not flagged, and all else that is.
+// Missed is the share of the cases that is judged wrongly: leaks that are not flagged, or other cases that are.
 func (b *BehaviourCount) Missed() float64 {
 	if b.Truth == behaviour.Leaks {
 		return 1 - b.Share()

@@ -6,7 +6,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Rival is a rule that users would go by otherwise.
+// A Rival is a simpler rule that users could go by instead.
 type Rival struct {
 	Name  string
 	flags func(*analysis.Report, *analysis.Site) bool
@@ -39,7 +39,7 @@ var (
 // most is how many stacks a ranking by what they hold flags: what debuggers print first.
 const most = 10
 
-// RivalsOf are the rules for the evidence of cases.
+// RivalsOf returns the rules that apply to the evidence of the cases.
 func RivalsOf(c *Cases) []Rival {
 	if c.Snapshots == 0 {
 		return traceRivals

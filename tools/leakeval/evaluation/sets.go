@@ -13,7 +13,7 @@ import (
 	"heapdrift/tools/leakeval/evaluation/services"
 )
 
-// Sets are the sets of behaviours, each by another hand.
+// Sets are the sets of behaviours, each by another author.
 var Sets = []struct {
 	Name       string
 	Behaviours []behaviour.Behaviour
@@ -26,20 +26,20 @@ var Sets = []struct {
 	{"deceit", deceit.Behaviours},
 }
 
-// Afterwards is a set that was written when the method was final, to check it once: none of it is for tuning, nor among
-// those kept.
+// Afterwards returns a set that was written when the method was final, to check it once. None of it is in Tuning or
+// HeldOut.
 func Afterwards() []behaviour.Behaviour { return afterwards.Behaviours }
 
-// Tuning are the behaviours that constants and calibration may be chosen on, Kept those that figures are published for.
+// Tuning returns the behaviours by which constants and calibration may be chosen.
 func Tuning() []behaviour.Behaviour { return behaviours(false) }
 
-// Kept are the behaviours that nothing is chosen on.
-func Kept() []behaviour.Behaviour { return behaviours(true) }
+// HeldOut returns the behaviours that figures are published for: nothing is chosen by them.
+func HeldOut() []behaviour.Behaviour { return behaviours(true) }
 
 func behaviours(kept bool) (list []behaviour.Behaviour) {
 	for _, s := range Sets {
 		for _, b := range s.Behaviours {
-			if b.IsKept() == kept {
+			if b.IsHeldOut() == kept {
 				list = append(list, b)
 			}
 		}

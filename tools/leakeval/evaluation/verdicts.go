@@ -11,20 +11,19 @@ import (
 	"heapdrift/tools/leakeval/evaluation/workload"
 )
 
-// A RunCase is the verdict on one process and what is true.
+// A RunCase is the verdict on one process, beside the truth.
 type RunCase struct {
 	Evidence string  // "12 snapshots", "trace", "attached trace"
-	Leaks    int     // places that leak
-	Lost     float64 // by them, in bytes per day
-	Limit    float64 // of the verdict, in bytes per day; 0 where it says none
+	Leaks    int     // stacks that leak
+	Lost     float64 // bytes that they lose per day
+	Limit    float64 // bytes per day from which the verdict says that it would show a leak; 0 where it does not say
 	Status   analysis.Status
 }
 
-// Matters reports whether the process lost as much as the verdict says it would tell.
+// Matters reports whether the process lost at least the limit of the verdict.
 func (c *RunCase) Matters() bool { return c.Leaks > 0 && c.Lost >= c.Limit }
 
-// Verdicts judges processes of so many places, half of which are clean and half of which have the given number of
-// leaks.
+// Verdicts judges processes of so many stacks, half of them clean and half of them with the given number of leaks.
 func Verdicts(ctx context.Context, o Options, places, leaks int) ([]RunCase, error) {
 	n := len(o.Seeds) * o.Processes * 2
 	all := make([][]RunCase, n)

@@ -179,7 +179,7 @@ func (p *player) shown(ctx context.Context, e *evidence, stack int) (string, err
 		}
 		s += fmt.Sprintf(", %s, certain %v", f.Class, f.Certain)
 		if o := f.Onset; o != nil {
-			s += fmt.Sprintf(", %.1f times as much since %d runs as in %d before (%.3f)", o.Times, o.Since, o.Before,
+			s += fmt.Sprintf(", %.1f times as much since %d runs as in %d before (%.3f)", o.Factor, o.Since, o.Before,
 				o.Probability)
 		}
 	}

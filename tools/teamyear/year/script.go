@@ -18,32 +18,33 @@ const (
 	Fix    Answer = "fix" // two builds later
 )
 
-// A Leak is one leak of the program and what becomes of it. Builds are numbers on their branch, 0 for none.
+// A Leak is one leak of the program over the year. Builds are given by their number on their branch; 0 for none.
 type Leak struct {
-	Stack   int  // of the workload
-	Backlog bool // it is there from the first build on
-	Comes   int  // build of main that brings it; of Release leaks that of the release branch
-	Fixed   int  // build of main from which on it is gone
-	Back    int  // build of main that brings it back
-	Picked  int  // build of the release branch that has the fix as well
-	Renamed int  // build of main from which on its function has another name
-	Release bool // it exists on the release branch alone
-	Answer  Answer
+	Stack   int    // index of its stack in the workload
+	Backlog bool   // it is there from the first build on
+	Comes   int    // build of main that brings it; of Release leaks that of the release branch
+	Fixed   int    // build of main from which on it is gone
+	Back    int    // build of main that brings it back
+	Picked  int    // build of the release branch that has the fix as well
+	Renamed int    // build of main from which on its function has another name
+	Release bool   // it exists on the release branch alone
+	Answer  Answer // what the team does with it; "" for nothing
 }
 
 // A Build is one build of the team.
 type Build struct {
 	Name      string
 	Branch    string
-	Number    int // on its branch, from 1
-	Sequence  int64
-	Main      int // the newest build of main that it contains
+	Number    int   // on its branch, from 1
+	Sequence  int64 // the sequence number that its runs are pushed with
+	Main      int   // the newest build of main that it contains
 	Commit    string
-	Ancestors []string
-	Runs      int  // 0 where the run was lost
-	Late      bool // its run comes after those of After builds that follow
+	Ancestors []string // commits, nearest first
+	Runs      int      // how many; 0 where the run was lost
+	Late      bool     // its run is pushed after those of the next After builds
 	After     int
 	Recording
+	// Idle are the indexes of the stacks that its runs do not exercise.
 	Idle map[int]bool // stacks that its runs do not exercise
 }
 
@@ -54,7 +55,7 @@ type Script struct {
 	Builds  []*Build // in the order in which they are made
 	Leaks   []*Leak
 	Fork    int          // build of main at which the release branch leaves
-	Absent  map[int]bool // stacks of the workload that the program does not have
+	Absent  map[int]bool // indexes of the stacks of the workload that the program does not have
 	Actions []string     // what happened, for people
 }
 

@@ -16,12 +16,12 @@ import (
 	"heapdrift/tools/leakeval/evaluation/behaviour"
 )
 
-// A Caught counts leaks that came in on a line, and those that a build failed for.
+// A Caught counts leaks that came in on a branch, and those of them for which a build failed.
 type Caught struct {
-	Came, First, Three int // First by the first build that ran them, Three by one of the first three
+	Came, First, Three int // First: by the first build that ran them; Three: by one of the first three
 }
 
-// A Share counts answers, and those that are right.
+// A Share counts answers of the product (Of), and those of them that are right.
 type Share struct{ Right, Of int }
 
 func (s *Share) add(right bool) {
@@ -31,24 +31,24 @@ func (s *Share) add(right bool) {
 	}
 }
 
-// Figures are how often the gate and the states were right.
+// Figures say how often the gate and the states of leaks were right.
 type Figures struct {
-	Large, Small Caught      // by whether a leak keeps enough blocks to matter in each run
-	Quiet        map[int]int // builds from the third on in which nothing came in and nothing is open, by exit code
-	False        int         // leaks that a build failed for and that are none
-	AfterAnswer  int         // failures for a leak that was accepted, assigned or is being fixed
-	Contradicted int         // builds that pass beside what is undecided
-	FixedSaid    Share       // lines on which a leak is fixed
-	Intervals    Share       // in which leaks came in, as far as they hold the truth
+	Large, Small Caught      // leaks that do or do not keep enough blocks to matter in each run
+	Quiet        map[int]int // number of builds from the third on without a new or open leak, by the exit code of the gate
+	False        int         // failures of builds for something that is no leak
+	AfterAnswer  int         // failures of builds for a leak that the team had accepted, assigned or begun to fix
+	Contradicted int         // builds that pass although a finding of theirs is undecided
+	FixedSaid    Share       // leaks that the product calls fixed on a branch
+	Intervals    Share       // intervals of builds in which a leak came in, as the product says
 }
 
-// A Tally is the figures of all, and by what tells builds apart.
+// A Tally is the Figures of all builds, and of each way of recording.
 type Tally struct {
 	Figures
-	By         map[string]*Figures // by how teams and builds record
-	Names      Share               // findings of reports with symbols that kept their names and owner to the end
-	Twice      int                 // pushes of files that were there already
-	TwiceOther int                 // those with another verdict
+	By         map[string]*Figures // by a way in which teams and builds record: "trace", "counted"
+	Names      Share               // findings of reports with symbols: right are those that kept their names and owner to the end
+	Twice      int                 // pushes of files that had been pushed before
+	TwiceOther int                 // those of Twice that got another verdict
 }
 
 func newTally() *Tally {
@@ -67,10 +67,10 @@ func (t *Tally) by(label string) *Figures {
 // Options say what to play.
 type Options struct {
 	Seeds      []uint64
-	Builds     int // on main
-	Places     int
+	Builds     int // how many on main
+	Places     int // how many stacks the program has
 	Behaviours []behaviour.Behaviour
-	Worst      io.Writer // takes the histories in which something went wrong; nil for nobody
+	Worst      io.Writer // gets the histories in which something went wrong; nil for none
 }
 
 // Play plays one year for each seed, each in a project of its own.
@@ -91,7 +91,7 @@ func Play(ctx context.Context, s *store.Store, o Options) (*Tally, error) {
 	return t, nil
 }
 
-// String is the tally as a table, and one with a row for each way of recording.
+// String prints the tally as a table, with a row for each way of recording.
 func (t *Tally) String() string {
 	quiet := t.quiet()
 	rows := [][2]string{

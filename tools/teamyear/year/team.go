@@ -8,11 +8,11 @@ import (
 	"heapdrift/tools/leakeval/evaluation/workload"
 )
 
-// A Team is how a team records its runs: the same in all builds, but for accidents.
+// A Team is how a team records its runs: the same for all builds, but for accidents.
 type Team struct {
-	Counted     bool    // each snapshot carries a counter of the work that the process had done
+	Counted     bool    // each snapshot carries a counter of the work done
 	Seconds     float64 // length of a whole run
-	Lengths     bool    // runs are of different length
+	Lengths     bool    // its runs differ in length
 	LateSymbols bool    // the symbols of some builds come after their verdict
 }
 
@@ -40,11 +40,12 @@ func (t *Team) workload(seed, part, run uint64, behaviours []behaviour.Behaviour
 	return p
 }
 
-// SymbolArrival says when those of a build come.
+// SymbolArrival says when the symbols of a build are uploaded.
 type SymbolArrival int
 
 // The times: before the evidence, after the verdict on it, and after the verdict on the next build.
 const (
+	// The arrivals: before the evidence, after the verdict on it, and after the verdict on the next build.
 	InTime SymbolArrival = iota
 	AfterVerdict
 	AfterNext
@@ -52,10 +53,10 @@ const (
 
 // A Recording is how a build was recorded.
 type Recording struct {
-	Snapshots int
+	Snapshots int     // how many were planned
 	Seconds   float64 // from the start of the process to the last snapshot; 0 for a whole run
-	Cut       int     // snapshots that there are of a run that was cut short; 0 for all
-	Twice     bool    // a job pushes the same files again
+	Cut       int     // how many were taken of a run that was cut short; 0 for all
+	Twice     bool    // another job pushes the same files again
 	Symbols   SymbolArrival
 }
 

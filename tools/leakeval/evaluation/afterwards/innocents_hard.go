@@ -28,7 +28,7 @@ var innocentsHard = []behaviour.Behaviour{
 }
 
 func frames(s *behaviour.Stack) {
-	n, rise := s.Between(500, 4000), s.Within(1.5, 3)
+	n, rise := s.LogUniform(500, 4000), s.Uniform(1.5, 3)
 	instants := s.Requests(n)
 	for i, at := range instants {
 		instants[i] = s.WhenDone(math.Pow(s.Work(at), 1/rise))
@@ -37,9 +37,9 @@ func frames(s *behaviour.Stack) {
 }
 
 func mixBuffers(s *behaviour.Stack) {
-	slots, last, richer := int(s.Between(15, 400)), s.Within(0.4, 0.64), s.Within(0.15, 0.5)
-	skew, unit := s.Within(1, 2.5), s.Between(100, 4000)
-	messages := float64(slots) * s.Within(3, 25)
+	slots, last, richer := int(s.LogUniform(15, 400)), s.Uniform(0.4, 0.64), s.Uniform(0.15, 0.5)
+	skew, unit := s.Uniform(1, 2.5), s.LogUniform(100, 4000)
+	messages := float64(slots) * s.Uniform(3, 25)
 	held, format := make([]behaviour.Block, slots), make([]int, slots)
 	for _, at := range s.Requests(messages) {
 		at = s.WhenDone(last * s.Work(at))
@@ -59,14 +59,14 @@ func mixBuffers(s *behaviour.Stack) {
 }
 
 func shaderVariants(s *behaviour.Stack) {
-	variants := int(s.Between(30, 900))
-	bytes, popular, draws := sizes(s, 800, 40_000), s.Within(0.7, 1.2), s.Between(10, 200)
+	variants := int(s.LogUniform(30, 900))
+	bytes, popular, draws := sizes(s, 800, 40_000), s.Uniform(0.7, 1.2), s.LogUniform(10, 200)
 	for i := range variants {
 		// The mean wait for a variant is the longer the less popular it is. Who is not met by then is met in the tour of the
 		// last level, which ends before two thirds of the work.
 		met := s.Exponential(math.Pow(float64(i+1), popular) / draws / 10)
 		if met > 0.62 {
-			met = s.Within(0.25, 0.64)
+			met = s.Uniform(0.25, 0.64)
 		}
 		s.Alloc(s.WhenDone(met), bytes())
 	}
@@ -74,18 +74,18 @@ func shaderVariants(s *behaviour.Stack) {
 
 func modules(s *behaviour.Stack) {
 	bytes := sizes(s, 40, 3000)
-	pass(s, s.Requests(s.Between(50, 4000)), bytes, lives(s, 0.0005, 0.03), none)
-	opening := s.Between(0.002, 0.03)
-	for _, share := range spread(s, s.Whole(3, 8), 0, 0.6) {
-		for range int(s.Between(8, 150)) {
+	pass(s, s.Requests(s.LogUniform(50, 4000)), bytes, lives(s, 0.0005, 0.03), none)
+	opening := s.LogUniform(0.002, 0.03)
+	for _, share := range spread(s, s.UniformInt(3, 8), 0, 0.6) {
+		for range int(s.LogUniform(8, 150)) {
 			s.Alloc(s.WhenDone(share+opening*s.Float64()), bytes())
 		}
 	}
 }
 
 func postingLists(s *behaviour.Stack) {
-	c := &cache{s: s, bound: int(s.Between(40, 1500))}
-	full, skew := s.Within(0.35, 0.6), s.Within(1, 2.5)
+	c := &cache{s: s, bound: int(s.LogUniform(40, 1500))}
+	full, skew := s.Uniform(0.35, 0.6), s.Uniform(1, 2.5)
 	bytes := sizes(s, 200, 30_000)
 	for _, at := range s.Requests(float64(c.bound) / full) {
 		// Slots with high numbers are popular, their lists are displaced seldom.
@@ -96,15 +96,15 @@ func postingLists(s *behaviour.Stack) {
 func relayQueue(s *behaviour.Stack) {
 	type outage struct{ begin, end, drained float64 }
 	var outages []outage
-	for _, begin := range spread(s, s.Whole(2, 5), 0.05*s.Seconds, 0.68*s.Seconds) {
+	for _, begin := range spread(s, s.UniformInt(2, 5), 0.05*s.Seconds, 0.68*s.Seconds) {
 		if n := len(outages); n > 0 {
 			begin = max(begin, outages[n-1].drained)
 		}
-		end := begin + s.Seconds*s.Within(0.02, 0.09)
-		outages = append(outages, outage{begin, end, end + s.Seconds*s.Between(0.003, 0.04)})
+		end := begin + s.Seconds*s.Uniform(0.02, 0.09)
+		outages = append(outages, outage{begin, end, end + s.Seconds*s.LogUniform(0.003, 0.04)})
 	}
 	life, bytes := lives(s, 0.0002, 0.006), sizes(s, 800, 25_000)
-	for _, at := range s.Requests(s.Between(300, 6000)) {
+	for _, at := range s.Requests(s.LogUniform(300, 6000)) {
 		until := at + life()
 		for _, o := range outages {
 			if o.begin <= at && at < o.end {
@@ -118,15 +118,15 @@ func relayQueue(s *behaviour.Stack) {
 
 func wrappers(s *behaviour.Stack) {
 	bytes := sizes(s, 48, 600)
-	oldest := s.Between(10, 16)
-	middle := oldest * s.Between(3, 8)
-	young := middle * s.Between(3, 8)
+	oldest := s.LogUniform(10, 16)
+	middle := oldest * s.LogUniform(3, 8)
+	young := middle * s.LogUniform(3, 8)
 	collections := [3][]float64{
 		s.Every(s.Seconds/oldest, 0.8), s.Every(s.Seconds/middle, 0.6), s.Every(s.Seconds/young, 0.4),
 	}
-	old := s.Between(0.01, 0.08)
-	aged := old + s.Between(0.05, 0.2)
-	for _, at := range s.Requests(s.Between(800, 10_000)) {
+	old := s.LogUniform(0.01, 0.08)
+	aged := old + s.LogUniform(0.05, 0.2)
+	for _, at := range s.Requests(s.LogUniform(800, 10_000)) {
 		generation, chance := 2, s.Float64()
 		if chance < old {
 			generation = 0
@@ -138,15 +138,15 @@ func wrappers(s *behaviour.Stack) {
 }
 
 func channels(s *behaviour.Stack) {
-	life := tails(s, s.Seconds*s.Between(0.0005, 0.01), s.Seconds/7)
-	s.UseHeap(s.Whole(0, 3))
-	pass(s, s.Requests(s.Between(200, 4000)), sizes(s, 300, 40_000), life, none)
+	life := tails(s, s.Seconds*s.LogUniform(0.0005, 0.01), s.Seconds/7)
+	s.UseHeap(s.UniformInt(0, 3))
+	pass(s, s.Requests(s.LogUniform(200, 4000)), sizes(s, 300, 40_000), life, none)
 }
 
 func tombstones(s *behaviour.Stack) {
-	n := s.Between(400, 8000)
-	enough, readers := n/s.Between(10, 40), s.Within(0, 0.15)
-	bytes, limit := sizes(s, 32, 400), min(s.Around(enough, 0.4), 2*enough)
+	n := s.LogUniform(400, 8000)
+	enough, readers := n/s.LogUniform(10, 40), s.Uniform(0, 0.15)
+	bytes, limit := sizes(s, 32, 400), min(s.LogNormal(enough, 0.4), 2*enough)
 	var held, kept []behaviour.Block
 	for _, at := range s.Requests(n) {
 		held = append(held, s.Alloc(at, bytes()))
@@ -162,6 +162,6 @@ func tombstones(s *behaviour.Stack) {
 				s.Free(b, at)
 			}
 		}
-		held, limit = nil, min(s.Around(enough, 0.4), 2*enough)
+		held, limit = nil, min(s.LogNormal(enough, 0.4), 2*enough)
 	}
 }

@@ -23,22 +23,22 @@ var leaksEasy = []behaviour.Behaviour{
 }
 
 func deviceModes(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 1))
+	s.UseHeap(s.UniformInt(0, 1))
 	bytes := sizes(s, 220, 6000)
-	perJob := s.Whole(1, 3)
-	for _, at := range s.Requests(s.Between(30, 400)) {
+	perJob := s.UniformInt(1, 3)
+	for _, at := range s.Requests(s.LogUniform(30, 400)) {
 		s.Alloc(at, bytes())
 		// The rest of the job's copies end with the job.
 		for range perJob - 1 {
-			s.AllocFor(at, s.Within(1, 30), bytes())
+			s.AllocFor(at, s.Uniform(1, 30), bytes())
 		}
 	}
 }
 
 func orphanedEmitters(s *behaviour.Stack) {
-	levels, per := s.Whole(10, 24), s.Between(8, 80)
-	share := max(s.Within(0.05, 0.5), 36/(per*float64(levels)))
-	s.UseHeap(s.Whole(0, 3))
+	levels, per := s.UniformInt(10, 24), s.LogUniform(8, 80)
+	share := max(s.Uniform(0.05, 0.5), 36/(per*float64(levels)))
+	s.UseHeap(s.UniformInt(0, 3))
 	bytes, begins := sizes(s, 150, 20_000), spread(s, levels, 0, 1)
 	for i, at := range begins {
 		begin, end := s.WhenDone(at), s.Seconds+1
@@ -54,17 +54,17 @@ func orphanedEmitters(s *behaviour.Stack) {
 }
 
 func propertyStores(s *behaviour.Stack) {
-	bytes, others := sizes(s, 48, 900), s.Whole(0, 4)
-	for _, at := range s.Every(s.Seconds/s.Between(40, 600), s.Within(0, 0.4)) {
+	bytes, others := sizes(s, 48, 900), s.UniformInt(0, 4)
+	for _, at := range s.Every(s.Seconds/s.LogUniform(40, 600), s.Uniform(0, 0.4)) {
 		s.Alloc(at, bytes())
 		for range others {
-			s.AllocFor(at, s.Within(0.01, 0.5), bytes())
+			s.AllocFor(at, s.Uniform(0.01, 0.5), bytes())
 		}
 	}
 }
 
 func eventHistory(s *behaviour.Stack) {
-	growths, step := s.Whole(12, 150), s.Between(64, 64_000)
+	growths, step := s.UniformInt(12, 150), s.LogUniform(64, 64_000)
 	bytes := step
 	b := s.Alloc(0.01*s.Seconds*s.Float64(), int(bytes))
 	for _, at := range whenDone(s, spread(s, growths, 0.02, 1)) {
@@ -81,8 +81,8 @@ type span struct{ low, high float64 }
 type lossy struct{ requests, share, size, life span }
 
 func (l lossy) play(s *behaviour.Stack) {
-	n := s.Between(l.requests.low, l.requests.high)
-	share := max(s.Within(l.share.low, l.share.high), 30/n)
+	n := s.LogUniform(l.requests.low, l.requests.high)
+	share := max(s.Uniform(l.share.low, l.share.high), 30/n)
 	pass(s, s.Requests(n), sizes(s, l.size.low, l.size.high), lives(s, l.life.low, l.life.high),
 		func(int) bool { return s.Chance(share) })
 }

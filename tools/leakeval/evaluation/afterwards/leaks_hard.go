@@ -24,15 +24,15 @@ var leaksHard = []behaviour.Behaviour{
 }
 
 func faultingCalls(s *behaviour.Stack) {
-	instants := s.Requests(s.Between(6000, 25_000))
-	isLost := some(s, s.Whole(14, 60), 0, len(instants)-1)
+	instants := s.Requests(s.LogUniform(6000, 25_000))
+	isLost := some(s, s.UniformInt(14, 60), 0, len(instants)-1)
 	pass(s, instants, sizes(s, 64, 4000), lives(s, 0.0001, 0.01), isLost)
 }
 
 func damagedPictures(s *behaviour.Stack) {
-	c := &cache{s: s, bound: int(s.Between(40, 512))}
-	instants := s.Requests(float64(c.bound) * s.Within(4, 15))
-	isLost, bytes := some(s, s.Whole(14, 90), 0, len(instants)-1), sizes(s, 2000, 100_000)
+	c := &cache{s: s, bound: int(s.LogUniform(40, 512))}
+	instants := s.Requests(float64(c.bound) * s.Uniform(4, 15))
+	isLost, bytes := some(s, s.UniformInt(14, 90), 0, len(instants)-1), sizes(s, 2000, 100_000)
 	random := s.Chance(0.5)
 	next := 0
 	goes := func(n int) int {
@@ -54,29 +54,29 @@ func damagedPictures(s *behaviour.Stack) {
 
 func certificateChains(s *behaviour.Stack) {
 	bytes, life := sizes(s, 500, 9000), lives(s, 0.0005, 0.005)
-	tries := s.Between(5, 60)
+	tries := s.LogUniform(5, 60)
 	// Ordinary renewals, one by one, are all freed.
-	pass(s, s.Requests(s.Between(30, 1500)), bytes, life, none)
-	for _, begin := range spread(s, s.Whole(8, 16), 0, 0.97*s.Seconds) {
-		instants := s.Instants(tries, begin, begin+s.Seconds*s.Between(0.002, 0.015))
-		pass(s, instants, bytes, life, some(s, s.Whole(2, 6), 0, len(instants)-1))
+	pass(s, s.Requests(s.LogUniform(30, 1500)), bytes, life, none)
+	for _, begin := range spread(s, s.UniformInt(8, 16), 0, 0.97*s.Seconds) {
+		instants := s.Instants(tries, begin, begin+s.Seconds*s.LogUniform(0.002, 0.015))
+		pass(s, instants, bytes, life, some(s, s.UniformInt(2, 6), 0, len(instants)-1))
 	}
 }
 
 func manifestSignatures(s *behaviour.Stack) {
-	from := s.WhenDone(s.Within(0.15, 0.48))
-	instants := s.Requests(s.Between(400, 8000))
+	from := s.WhenDone(s.Uniform(0.15, 0.48))
+	instants := s.Requests(s.LogUniform(400, 8000))
 	first, _ := slices.BinarySearch(instants, from)
-	isLost := some(s, s.Whole(15, 90), first, len(instants)-1)
+	isLost := some(s, s.UniformInt(15, 90), first, len(instants)-1)
 	pass(s, instants, sizes(s, 128, 3000), lives(s, 0.0005, 0.02), isLost)
 }
 
 func idleSessions(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 2))
-	instants := s.Requests(s.Between(500, 4000))
-	bytes, idles := sizes(s, 400, 20_000), s.Within(0.08, 0.3)
-	short, long := lives(s, 0.0005, 0.005), tails(s, s.Seconds*s.Between(0.003, 0.02), s.Seconds/7)
-	lost := min(s.Between(24, 110)/(idles*float64(len(instants))), 0.6)
+	s.UseHeap(s.UniformInt(0, 2))
+	instants := s.Requests(s.LogUniform(500, 4000))
+	bytes, idles := sizes(s, 400, 20_000), s.Uniform(0.08, 0.3)
+	short, long := lives(s, 0.0005, 0.005), tails(s, s.Seconds*s.LogUniform(0.003, 0.02), s.Seconds/7)
+	lost := min(s.LogUniform(24, 110)/(idles*float64(len(instants))), 0.6)
 	for _, at := range instants {
 		b := s.Alloc(at, bytes())
 		if !s.Chance(idles) {
@@ -88,10 +88,10 @@ func idleSessions(s *behaviour.Stack) {
 }
 
 func pendingEntries(s *behaviour.Stack) {
-	n, period := s.Between(600, 8000), s.Seconds/s.Between(10, 60)
+	n, period := s.LogUniform(600, 8000), s.Seconds/s.LogUniform(10, 60)
 	sweeps, bytes := s.Every(period, 0.1), sizes(s, 40, 700)
 	// An entry is pending for a moment only; a sweep within that moment loses it.
-	moment := period * s.Between(28, 130) / n
+	moment := period * s.LogUniform(28, 130) / n
 	for _, at := range s.Requests(n) {
 		b, sweep := s.Alloc(at, bytes()), after(s, sweeps, at)
 		if sweep-at > moment || sweep > s.Seconds {
@@ -101,16 +101,16 @@ func pendingEntries(s *behaviour.Stack) {
 }
 
 func actorPairs(s *behaviour.Stack) {
-	matches := s.Whole(16, 48)
-	per, share := s.Between(10, 120), s.Within(0.6, 1)
-	length := s.Seconds / float64(matches) * s.Between(0.3, 2)
+	matches := s.UniformInt(16, 48)
+	per, share := s.LogUniform(10, 120), s.Uniform(0.6, 1)
+	length := s.Seconds / float64(matches) * s.LogUniform(0.3, 2)
 	bytes := sizes(s, 200, 5000)
 	for _, begin := range whenDone(s, spread(s, matches, 0, 0.97)) {
-		end := begin + length*s.Within(0.6, 1.4)
-		instants := s.Instants(per, begin, begin+min(end-begin, s.Seconds-begin)*s.Within(0.2, 0.9))
+		end := begin + length*s.Uniform(0.6, 1.4)
+		instants := s.Instants(per, begin, begin+min(end-begin, s.Seconds-begin)*s.Uniform(0.2, 0.9))
 		isLost := none
 		if s.Chance(share) {
-			isLost = some(s, 2*s.Whole(1, 2), 0, len(instants)-1)
+			isLost = some(s, 2*s.UniformInt(1, 2), 0, len(instants)-1)
 		}
 		for i, at := range instants {
 			if b := s.Alloc(at, bytes()); !isLost(i) {

@@ -20,16 +20,16 @@ func sizes(s *behaviour.Stack, low, high float64) func() int {
 // lives draws how long blocks of a stack live; low and high are shares of the run between which their mean is. None
 // lives longer than four times the mean.
 func lives(s *behaviour.Stack, low, high float64) func() float64 {
-	mean, spread := s.Seconds*s.Between(low, high), s.Within(0.1, 1)
+	mean, spread := s.Seconds*s.LogUniform(low, high), s.Uniform(0.1, 1)
 	if s.Chance(0.5) {
 		return func() float64 { return min(s.Exponential(mean), 4*mean) }
 	}
-	return func() float64 { return min(s.Around(mean, spread), 4*mean) }
+	return func() float64 { return min(s.LogNormal(mean, spread), 4*mean) }
 }
 
 // tails draws lives with a heavy tail: most are about the shortest, a few last until the longest.
 func tails(s *behaviour.Stack, shortest, longest float64) func() float64 {
-	power := s.Within(0.8, 1.6)
+	power := s.Uniform(0.8, 1.6)
 	return func() float64 { return min(shortest*math.Pow(1-s.Float64(), -1/power), longest) }
 }
 

@@ -13,15 +13,15 @@ import (
 	"math/rand/v2"
 )
 
-// A Truth is what an expert who knows the program says of a stack.
+// A Truth is whether a stack leaks, as an expert who knows the program says.
 type Truth uint8
 
 // The truths.
 const (
 	Innocent Truth = iota // all that it holds is freed in time, or bounded for good
 	Leaks                 // it loses memory for as long as the program does whatever loses it
-	// Undecidable is what one run cannot tell: the same evidence comes of a leak and of what is none. Whoever writes the
-	// behaviour says so before anything is measured.
+	// Undecidable says that one run cannot tell: a leak and an innocent stack would leave the same evidence. Whoever
+	// writes the behaviour says so before anything is measured.
 	Undecidable
 )
 
@@ -29,8 +29,8 @@ const (
 type Behaviour struct {
 	Name  string // "session table, two in a hundred are never removed"
 	Truth Truth
-	Why   string // what the program does, and of an undecidable one also what one run cannot show
-	Play  func(*Stack)
+	Why   string       // what the program does; for Undecidable also what one run cannot show
+	Play  func(*Stack) // makes the allocations of one run
 }
 
 // NewLeak is a row of a set: the stack loses memory. The name is "program: what it does", why is a sentence.
@@ -48,33 +48,34 @@ func NewUndecidable(name, why string, play func(*Stack)) Behaviour {
 	return Behaviour{Name: name, Truth: Undecidable, Why: why, Play: play}
 }
 
-// IsKept reports whether a behaviour is kept for the verdict on the method: half of all are, told by their names. The
-// others are for tuning. Nobody who changes the method looks at figures of a single kept behaviour.
-func (b *Behaviour) IsKept() bool {
+// IsHeldOut reports whether a behaviour is held out: figures are published for it, and nothing is tuned by it. Half of
+// all are, chosen by their names. Nobody who changes the method looks at the figures of a single one.
+func (b *Behaviour) IsHeldOut() bool {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(b.Name))
 	return h.Sum32()>>8&1 == 1
 }
 
-// A Block is an allocation of a Stack, by its number.
+// A Block is an allocation of a Stack: an index into Stack.Allocations.
 type Block int
 
-// An Allocation is one life of a block. Times are seconds of the run.
+// An Allocation is one block from its allocation to its free. Times are in seconds since the start of the run.
 type Allocation struct {
 	Born, Died float64 // Died is Never where it was not freed
 	Bytes      int
 	Heap       int // 0 is the process heap; 1 to 3 are private ones
-	// MovedFrom is the allocation that a reallocation turned into this one, −1 for none. It died when this one was born.
+	// MovedFrom is the allocation that a reallocation turned into this one, −1 for none. That one ends when this one
+	// begins.
 	MovedFrom Block
 }
 
-// Never is when a block that is not freed dies.
+// Never is Died of a block that is not freed.
 const Never = 1e18
 
 // A Stack is one stack of a process over one run, while a behaviour plays it.
 type Stack struct {
 	*rand.Rand
-	Seconds float64 // length of the run: 30 minutes to 12 hours
+	Seconds float64 // length of the run, from 30 minutes to 12 hours
 	load    *Load
 	heap    int
 	list    []Allocation
@@ -85,38 +86,38 @@ func NewStack(r *rand.Rand, load *Load) *Stack {
 	return &Stack{Rand: r, Seconds: load.Seconds(), load: load}
 }
 
-// Allocations are all that a behaviour made, in the order in which it made them.
+// Allocations returns all that a behaviour made, in the order in which it made them.
 func (s *Stack) Allocations() []Allocation { return s.list }
 
 // UseHeap makes later allocations come from another heap.
 func (s *Stack) UseHeap(heap int) { s.heap = heap & 3 }
 
-// MaybePrivate makes later allocations of a share of the programs come from a heap of their own.
+// MaybePrivate makes later allocations come from a private heap with the probability share, from 0 to 1.
 func (s *Stack) MaybePrivate(share float64) {
 	if s.Chance(share) {
-		s.UseHeap(s.Whole(1, 3))
+		s.UseHeap(s.UniformInt(1, 3))
 	}
 }
 
-// Alloc makes a block. Instants outside of the run make one that nobody ever sees.
+// Alloc allocates a block at an instant in seconds. No evidence shows a block that is allocated outside of the run.
 func (s *Stack) Alloc(at float64, bytes int) Block {
 	s.list = append(s.list, Allocation{Born: at, Died: Never, Bytes: max(bytes, 1), Heap: s.heap, MovedFrom: -1})
 	return Block(len(s.list) - 1)
 }
 
-// Free ends a block, at once at the earliest.
+// Free frees a block at an instant in seconds; if that is before its allocation, at its allocation.
 func (s *Stack) Free(b Block, at float64) {
 	s.list[b].Died = max(at, s.list[b].Born+1e-6)
 }
 
-// AllocFor makes a block that lives for a while.
+// AllocFor allocates a block and frees it so many seconds later.
 func (s *Stack) AllocFor(at, seconds float64, bytes int) Block {
 	b := s.Alloc(at, bytes)
 	s.Free(b, at+seconds)
 	return b
 }
 
-// Resize reallocates a block: it goes on as the block that is returned.
+// Resize reallocates a block, and returns the block that is in its place from then on.
 func (s *Stack) Resize(b Block, at float64, bytes int) Block {
 	s.Free(b, at)
 	next := s.Alloc(s.list[b].Died, bytes)

@@ -15,8 +15,8 @@ type Load struct {
 	done    [loadSteps + 1]float64 // share of all work that is done up to each instant
 }
 
-// NewLoad makes the load of a run: even, swinging, by day and night, in phases, with pauses, rising, falling or
-// erratic.
+// NewLoad draws the load of a run of so many seconds: even, swinging, by day and night, in phases, with pauses, rising,
+// falling or erratic.
 func NewLoad(r *rand.Rand, seconds float64) *Load {
 	l := &Load{seconds: seconds}
 	kind, depth, swings, phase := r.IntN(9), 0.2+0.7*r.Float64(), 0.5+6*r.Float64(), r.Float64()
@@ -65,14 +65,14 @@ func NewLoad(r *rand.Rand, seconds float64) *Load {
 // Seconds is the length of the run.
 func (l *Load) Seconds() float64 { return l.seconds }
 
-// Work is the share of the run's work that is done at an instant, 0 to 1.
+// Work is the share of the run's work, from 0 to 1, that is done at an instant in seconds.
 func (l *Load) Work(at float64) float64 {
 	x := min(max(at/l.seconds, 0), 1) * loadSteps
 	i := min(int(x), loadSteps-1)
 	return l.done[i] + (x-float64(i))*(l.done[i+1]-l.done[i])
 }
 
-// At is the instant at which a share of the work is done.
+// At is the instant in seconds at which a share of the work, from 0 to 1, is done.
 func (l *Load) At(work float64) float64 {
 	i, _ := slices.BinarySearch(l.done[:], work)
 	i = min(max(i, 1), loadSteps)

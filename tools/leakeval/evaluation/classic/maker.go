@@ -24,9 +24,9 @@ func made(patterns []pattern) []behaviour.Behaviour {
 	for _, p := range patterns {
 		list = append(list, behaviour.Behaviour{Name: p.name, Truth: p.truth, Why: whys[p.truth],
 			Play: func(s *behaviour.Stack) {
-				m := &maker{Stack: s, byClock: s.Chance(0.3), typical: s.Between(16, 64<<10)}
+				m := &maker{Stack: s, byClock: s.Chance(0.3), typical: s.LogUniform(16, 64<<10)}
 				if s.Chance(0.4) {
-					m.spread = s.Within(0.1, 1)
+					m.spread = s.Uniform(0.1, 1)
 				}
 				p.play(m)
 			}})
@@ -86,8 +86,8 @@ func (m *maker) times(n, from, to float64) []float64 {
 	return list
 }
 
-func (m *maker) between(low, high float64) float64 { return m.Between(low, high) }
-func (m *maker) within(low, high float64) float64  { return m.Within(low, high) }
+func (m *maker) between(low, high float64) float64 { return m.LogUniform(low, high) }
+func (m *maker) within(low, high float64) float64  { return m.Uniform(low, high) }
 func (m *maker) poisson(mean float64) int          { return m.Poisson(mean) }
 
 // geometric is 1 or more, mean on average.

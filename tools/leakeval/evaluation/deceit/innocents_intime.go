@@ -23,8 +23,8 @@ var freedInTime = []behaviour.Behaviour{
 }
 
 func cursorsOfMovers(s *behaviour.Stack) {
-	size, n, bend := sizes(s, 200, 12000), s.Between(300, 7000), s.Within(0.6, 3)
-	life := lives(s, min(s.Between(0.003, 0.06), 600/n)*s.Seconds, s.Seconds/s.Within(8, 12))
+	size, n, bend := sizes(s, 200, 12000), s.LogUniform(300, 7000), s.Uniform(0.6, 3)
+	life := lives(s, min(s.LogUniform(0.003, 0.06), 600/n)*s.Seconds, s.Seconds/s.Uniform(8, 12))
 	for range s.Poisson(n) {
 		at := s.Seconds * math.Pow(s.Float64(), 1/(1+bend))
 		s.AllocFor(at, life(), size())
@@ -32,21 +32,21 @@ func cursorsOfMovers(s *behaviour.Stack) {
 }
 
 func registrations(s *behaviour.Stack) {
-	size, expiry := sizes(s, 150, 4000), s.Seconds/s.Within(7, 14)
-	tail, shortest := s.Within(0.2, 1.1), expiry*s.Between(0.001, 0.05)
+	size, expiry := sizes(s, 150, 4000), s.Seconds/s.Uniform(7, 14)
+	tail, shortest := s.Uniform(0.2, 1.1), expiry*s.LogUniform(0.001, 0.05)
 	// A phone that never signs off would live a hundred times longer than it may.
-	for _, at := range s.Requests(s.Between(200, 6000)) {
+	for _, at := range s.Requests(s.LogUniform(200, 6000)) {
 		s.AllocFor(at, min(heavy(s, shortest, 100*expiry, tail), expiry), size())
 	}
 }
 
 func serverDown(s *behaviour.Stack) {
 	size := sizes(s, 300, 30000)
-	down := s.Within(0.15, 0.45)
-	up := down + s.Within(0.15, 0.35)
-	drained := up + s.Within(0.03, 0.12)
-	times := s.Requests(s.Between(300, 4500))
-	life := lives(s, s.Seconds*s.Between(0.0005, 0.01), s.Seconds/12)
+	down := s.Uniform(0.15, 0.45)
+	up := down + s.Uniform(0.15, 0.35)
+	drained := up + s.Uniform(0.03, 0.12)
+	times := s.Requests(s.LogUniform(300, 4500))
+	life := lives(s, s.Seconds*s.LogUniform(0.0005, 0.01), s.Seconds/12)
 	var waiting []behaviour.Block
 	for _, at := range times {
 		message := s.AllocFor(at, life(), size())
@@ -66,9 +66,9 @@ func serverDown(s *behaviour.Stack) {
 }
 
 func pinnedArenas(s *behaviour.Stack) {
-	size, longest := s.Size(65536, 1), s.Seconds/s.Within(7, 12)
-	tail, shortest, parts := s.Within(0.4, 1.1), longest*s.Between(0.0005, 0.01), s.Whole(8, 64)
-	for _, at := range s.Requests(s.Between(80, 2500)) {
+	size, longest := s.Size(65536, 1), s.Seconds/s.Uniform(7, 12)
+	tail, shortest, parts := s.Uniform(0.4, 1.1), longest*s.LogUniform(0.0005, 0.01), s.UniformInt(8, 64)
+	for _, at := range s.Requests(s.LogUniform(80, 2500)) {
 		life := 0.0
 		for range parts {
 			life = max(life, heavy(s, shortest, longest, tail))
@@ -78,10 +78,10 @@ func pinnedArenas(s *behaviour.Stack) {
 }
 
 func billingSeasons(s *behaviour.Stack) {
-	size, rise := sizes(s, 60, 1500), s.Within(0.5, 2.5)
-	season := s.Seconds / s.Within(14, 32)
+	size, rise := sizes(s, 60, 1500), s.Uniform(0.5, 2.5)
+	season := s.Seconds / s.Uniform(14, 32)
 	phase := s.Float64()
-	for range s.Poisson(s.Between(300, 9000)) {
+	for range s.Poisson(s.LogUniform(300, 9000)) {
 		at := s.Seconds * math.Pow(s.Float64(), 1/(1+rise))
 		settled := (math.Floor(at/season+phase) + 2 - phase) * season
 		s.AllocFor(at, settled+0.01*season*s.Float64()-at, size())
@@ -89,10 +89,10 @@ func billingSeasons(s *behaviour.Stack) {
 }
 
 func spawnedEffects(s *behaviour.Stack) {
-	size, mean, most := sizes(s, 40, 3000), s.Within(0.85, 0.97), s.Whole(60, 500)
-	life := lives(s, s.Seconds*s.Between(0.0005, 0.004), s.Seconds/40)
-	longest := s.Seconds / s.Within(8, 14)
-	for _, from := range s.Requests(s.Between(40, 350)) {
+	size, mean, most := sizes(s, 40, 3000), s.Uniform(0.85, 0.97), s.UniformInt(60, 500)
+	life := lives(s, s.Seconds*s.LogUniform(0.0005, 0.004), s.Seconds/40)
+	longest := s.Seconds / s.Uniform(8, 14)
+	for _, from := range s.Requests(s.LogUniform(40, 350)) {
 		// Effects are born at offsets from the first one; those still to come wait in a list.
 		births, over := []float64{0}, 0.0
 		for i := 0; i < len(births) && len(births) < most; i++ {

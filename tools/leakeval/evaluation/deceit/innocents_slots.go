@@ -31,8 +31,8 @@ func turnOver(s *behaviour.Stack, first, rate float64, size func() int) {
 }
 
 func hashedSlots(s *behaviour.Stack) {
-	size, slots, last := sizes(s, 500, 90000), s.WholeBetween(30, 600), s.Within(0.55, 0.85)
-	rate := math.Log(float64(slots)/s.Within(0.2, 2)) / last
+	size, slots, last := sizes(s, 500, 90000), s.LogUniformInt(30, 600), s.Uniform(0.55, 0.85)
+	rate := math.Log(float64(slots)/s.Uniform(0.2, 2)) / last
 	for range slots {
 		if first := s.Exponential(1 / rate); first < last {
 			turnOver(s, first, rate, size)
@@ -41,22 +41,22 @@ func hashedSlots(s *behaviour.Stack) {
 }
 
 func skewedSlots(s *behaviour.Stack) {
-	size, last, skew := sizes(s, 500, 9000), s.Within(0.5, 0.8), s.Within(0.8, 1.6)
-	typical := s.Between(1, 5)
-	for range s.WholeBetween(40, 700) {
-		rate := min(s.Around(typical, skew), 80)
+	size, last, skew := sizes(s, 500, 9000), s.Uniform(0.5, 0.8), s.Uniform(0.8, 1.6)
+	typical := s.LogUniform(1, 5)
+	for range s.LogUniformInt(40, 700) {
+		rate := min(s.LogNormal(typical, skew), 80)
 		// A cache looks for an empty place first, so that even unpopular ones are taken once.
 		turnOver(s, last*math.Pow(s.Float64(), 0.8), rate, size)
 	}
 }
 
 func sampleRing(s *behaviour.Stack) {
-	size, n := sizes(s, 60, 3000), s.Between(150, 4000)
+	size, n := sizes(s, 60, 3000), s.LogUniform(150, 4000)
 	times := s.Requests(n)
 	if s.Chance(0.5) {
 		times = s.Instants(n, 0, s.Seconds)
 	}
-	length := int(float64(len(times)) * s.Within(0.4, 0.7))
+	length := int(float64(len(times)) * s.Uniform(0.4, 0.7))
 	for i, at := range times {
 		sample := s.Alloc(at, size())
 		if i+length < len(times) {
@@ -66,11 +66,11 @@ func sampleRing(s *behaviour.Stack) {
 }
 
 func renewedConnections(s *behaviour.Stack) {
-	size, last := sizes(s, 300, 20000), s.Within(0.4, 0.8)
-	for range s.WholeBetween(25, 300) {
-		pace := s.Seconds * s.Between(0.02, 0.13)
+	size, last := sizes(s, 300, 20000), s.Uniform(0.4, 0.8)
+	for range s.LogUniformInt(25, 300) {
+		pace := s.Seconds * s.LogUniform(0.02, 0.13)
 		for at := s.WhenDone(last * s.Float64()); at < s.Seconds; {
-			life := pace * s.Within(0.5, 1.1)
+			life := pace * s.Uniform(0.5, 1.1)
 			s.AllocFor(at, life, size())
 			at += life
 		}
@@ -79,15 +79,15 @@ func renewedConnections(s *behaviour.Stack) {
 }
 
 func tableWithHysteresis(s *behaviour.Stack) {
-	size, top := sizes(s, 500, 66000), s.Between(40, 900)
+	size, top := sizes(s, 500, 66000), s.LogUniform(40, 900)
 	// Peaks and troughs take turns. Peaks get higher, and most troughs are not deep enough to shrink the table.
 	knots := []float64{0}
-	for waves, i := s.Whole(3, 7), 1; i <= waves; i++ {
-		peak := top * float64(i) / float64(waves) * s.Within(0.8, 1)
-		knots = append(knots, peak, peak*s.Within(0.1, 0.8))
+	for waves, i := s.UniformInt(3, 7), 1; i <= waves; i++ {
+		peak := top * float64(i) / float64(waves) * s.Uniform(0.8, 1)
+		knots = append(knots, peak, peak*s.Uniform(0.1, 0.8))
 	}
-	ebb, steps := s.Within(0.86, 0.95), s.Whole(300, 900)
-	knots[len(knots)-1] = knots[len(knots)-2] * s.Within(0.03, 0.15)
+	ebb, steps := s.Uniform(0.86, 0.95), s.UniformInt(300, 900)
+	knots[len(knots)-1] = knots[len(knots)-2] * s.Uniform(0.03, 0.15)
 	var table []behaviour.Block
 	for i := range steps {
 		at := (float64(i) + s.Float64()) / float64(steps)

@@ -22,22 +22,22 @@ var freedTogether = []behaviour.Behaviour{
 }
 
 func closes(s *behaviour.Stack) {
-	size, rise := sizes(s, 80, 2500), s.Within(0.3, 2)
-	edges := cycles(s, s.Whole(7, 13), s.Within(0.05, 0.4), s.Within(0.9, 0.98))
-	for range s.Poisson(s.Between(250, 6000)) {
+	size, rise := sizes(s, 80, 2500), s.Uniform(0.3, 2)
+	edges := cycles(s, s.UniformInt(7, 13), s.Uniform(0.05, 0.4), s.Uniform(0.9, 0.98))
+	for range s.Poisson(s.LogUniform(250, 6000)) {
 		at := s.Seconds * math.Pow(s.Float64(), 1/(1+rise))
 		s.Free(s.Alloc(at, size()), next(s, edges, at)+0.002*s.Seconds*s.Float64())
 	}
 }
 
 func generations(s *behaviour.Stack) {
-	size, end := sizes(s, 24, 700), s.Within(0.88, 0.97)
-	small := cycles(s, s.Whole(60, 300), 0.5, 1)
-	large := cycles(s, s.Whole(14, 40), 0.3, 0.99)
-	full := cycles(s, s.Whole(6, 9), 0.15, end)
-	young, old := s.Within(0.5, 0.9), s.Within(0.02, 0.15)
-	life := s.Seconds * s.Between(0.005, 0.03)
-	for _, at := range s.Requests(s.Between(600, 12000)) {
+	size, end := sizes(s, 24, 700), s.Uniform(0.88, 0.97)
+	small := cycles(s, s.UniformInt(60, 300), 0.5, 1)
+	large := cycles(s, s.UniformInt(14, 40), 0.3, 0.99)
+	full := cycles(s, s.UniformInt(6, 9), 0.15, end)
+	young, old := s.Uniform(0.5, 0.9), s.Uniform(0.02, 0.15)
+	life := s.Seconds * s.LogUniform(0.005, 0.03)
+	for _, at := range s.Requests(s.LogUniform(600, 12000)) {
 		b := s.Alloc(at, size())
 		switch fate := s.Float64(); {
 		case fate < young:
@@ -53,9 +53,9 @@ func generations(s *behaviour.Stack) {
 func definitions(s *behaviour.Stack) {
 	size := sizes(s, 60, 1200)
 	// No wait is more than about a fifth of the run.
-	updates := cycles(s, s.Whole(12, 26), s.Within(0.4, 1), s.Within(0.9, 0.99))
-	kept := s.Within(0, 0.3)
-	for _, at := range s.Requests(s.Between(250, 6000)) {
+	updates := cycles(s, s.UniformInt(12, 26), s.Uniform(0.4, 1), s.Uniform(0.9, 0.99))
+	kept := s.Uniform(0, 0.3)
+	for _, at := range s.Requests(s.LogUniform(250, 6000)) {
 		dropped := next(s, updates, at)
 		if dropped < s.Seconds && s.Chance(kept) {
 			// What was asked for again stays for one more update at most.
@@ -66,9 +66,9 @@ func definitions(s *behaviour.Stack) {
 }
 
 func drawings(s *behaviour.Stack) {
-	size, typical := sizes(s, 50, 1500), s.Between(30, 250)
-	end := s.Within(0.9, 0.97)
-	n := s.Whole(8, 16)
+	size, typical := sizes(s, 50, 1500), s.LogUniform(30, 250)
+	end := s.Uniform(0.9, 0.97)
+	n := s.UniformInt(8, 16)
 	entities := make([]int, n)
 	for i := range entities {
 		entities[i] = min(s.Size(typical, 0.8), 1500)
@@ -81,10 +81,10 @@ func drawings(s *behaviour.Stack) {
 			entities[i], entities[k] = entities[k], entities[i]
 		}
 	}
-	bend := s.Within(1, 3)
+	bend := s.Uniform(1, 3)
 	for i := range n {
-		closed := end * s.Seconds * (float64(i) + s.Within(0.6, 1)) / float64(n)
-		opened := max(0, closed-s.Seconds*s.Within(0.04, 0.13))
+		closed := end * s.Seconds * (float64(i) + s.Uniform(0.6, 1)) / float64(n)
+		opened := max(0, closed-s.Seconds*s.Uniform(0.04, 0.13))
 		for range entities[i] {
 			entity := s.Alloc(opened+(closed-opened)*math.Pow(s.Float64(), 1/bend), size())
 			s.Free(entity, closed+0.001*s.Seconds*s.Float64())
@@ -96,15 +96,15 @@ func drawings(s *behaviour.Stack) {
 }
 
 func rowVersions(s *behaviour.Stack) {
-	size, longest := sizes(s, 60, 2500), s.Seconds/s.Within(7, 12)
-	tail := s.Within(0.4, 1)
+	size, longest := sizes(s, 60, 2500), s.Seconds/s.Uniform(7, 12)
+	tail := s.Uniform(0.4, 1)
 	type reader struct{ from, to float64 }
 	var readers []reader
-	for _, at := range s.Instants(s.Between(20, 90), 0, s.Seconds) {
+	for _, at := range s.Instants(s.LogUniform(20, 90), 0, s.Seconds) {
 		readers = append(readers, reader{at, at + heavy(s, longest/50, longest, tail)})
 	}
-	life := s.Seconds * s.Between(0.0005, 0.005)
-	for _, at := range s.Requests(s.Between(300, 7000)) {
+	life := s.Seconds * s.LogUniform(0.0005, 0.005)
+	for _, at := range s.Requests(s.LogUniform(300, 7000)) {
 		gone := at + s.Exponential(life)
 		for _, r := range readers {
 			if r.from <= at && at < r.to {

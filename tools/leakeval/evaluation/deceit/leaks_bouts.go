@@ -19,9 +19,9 @@ var leaksOfBouts = []behaviour.Behaviour{
 
 func fullScans(s *behaviour.Stack) {
 	size := sizes(s, 300, 20000)
-	for _, at := range bouts(s, s.Whole(7, 12), s.Within(0, 0.2)) {
-		span, lost := s.Seconds*s.Between(0.003, 0.02), s.Whole(2, 7)
-		streams := s.WholeBetween(60, 600)
+	for _, at := range bouts(s, s.UniformInt(7, 12), s.Uniform(0, 0.2)) {
+		span, lost := s.Seconds*s.LogUniform(0.003, 0.02), s.UniformInt(2, 7)
+		streams := s.LogUniformInt(60, 600)
 		isLost := s.Picked(streams, lost)
 		for i := range streams {
 			// An archive is closed after all that are within it.
@@ -36,19 +36,19 @@ func fullScans(s *behaviour.Stack) {
 }
 
 func buildGraphs(s *behaviour.Stack) {
-	size, typical := sizes(s, 60, 2000), s.Between(50, 700)
-	starts := bouts(s, s.Whole(7, 12), 0)
+	size, typical := sizes(s, 60, 2000), s.LogUniform(50, 700)
+	starts := bouts(s, s.UniformInt(7, 12), 0)
 	isGrowing := s.Chance(0.5)
 	for i, at := range starts {
 		replaced := afterEnd(s)
 		if i+1 < len(starts) {
 			replaced = starts[i+1]
 		}
-		nodes := int(min(max(s.Around(typical, 0.6), 30), 2000))
+		nodes := int(min(max(s.LogNormal(typical, 0.6), 30), 2000))
 		if isGrowing {
 			nodes += int(typical * float64(i) / 6)
 		}
-		isLost, span := s.Picked(nodes, s.Whole(2, 9)), s.Seconds*s.Between(0.001, 0.02)
+		isLost, span := s.Picked(nodes, s.UniformInt(2, 9)), s.Seconds*s.LogUniform(0.001, 0.02)
 		for k := range nodes {
 			node := s.Alloc(at+span*s.Float64(), size())
 			if !isLost[k] {
@@ -60,11 +60,11 @@ func buildGraphs(s *behaviour.Stack) {
 
 func outages(s *behaviour.Stack) {
 	size := sizes(s, 200, 9000)
-	for server, starts := range [][]float64{bouts(s, s.Whole(7, 12), 0), bouts(s, s.Whole(5, 15), 0)} {
+	for server, starts := range [][]float64{bouts(s, s.UniformInt(7, 12), 0), bouts(s, s.UniformInt(5, 15), 0)} {
 		for _, at := range starts {
-			waiting, span, lost := s.WholeBetween(15, 250), s.Seconds*s.Between(0.004, 0.04), 0
+			waiting, span, lost := s.LogUniformInt(15, 250), s.Seconds*s.LogUniform(0.004, 0.04), 0
 			if server == 0 {
-				lost = s.Whole(2, 5)
+				lost = s.UniformInt(2, 5)
 			}
 			isLost := s.Picked(waiting, lost)
 			for i := range waiting {
@@ -80,21 +80,21 @@ func outages(s *behaviour.Stack) {
 
 func poolTrimmed(s *behaviour.Stack) {
 	size := sizes(s, 500, 50000)
-	edges, most := cycles(s, s.Whole(10, 22), 0.4, 1), s.Between(25, 300)
-	swing, phase := s.Within(0.3, 0.9), s.Float64()
-	for range s.Whole(0, int(most)) {
+	edges, most := cycles(s, s.UniformInt(10, 22), 0.4, 1), s.LogUniform(25, 300)
+	swing, phase := s.Uniform(0.3, 0.9), s.Float64()
+	for range s.UniformInt(0, int(most)) {
 		s.Alloc(s.Seconds*0.03*s.Float64(), size())
 	}
 	for i, from := range edges[:len(edges)-1] {
 		span, share := edges[i+1]-from, float64(i)/float64(len(edges))
-		height := int(most * s.Within(0.6, 1) * (1 + swing*math.Sin(2*math.Pi*(share+phase))))
-		lost := s.Whole(1, 3)
+		height := int(most * s.Uniform(0.6, 1) * (1 + swing*math.Sin(2*math.Pi*(share+phase))))
+		lost := s.UniformInt(1, 3)
 		for k := range height + lost {
-			grown := s.Within(0, 0.45)
+			grown := s.Uniform(0, 0.45)
 			b := s.Alloc(from+span*grown, size())
 			if k >= lost {
 				// The youngest go first.
-				s.Free(b, from+span*(1-grown*s.Within(0.6, 1)))
+				s.Free(b, from+span*(1-grown*s.Uniform(0.6, 1)))
 			}
 		}
 	}

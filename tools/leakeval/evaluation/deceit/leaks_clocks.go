@@ -18,15 +18,15 @@ var leaksOfClocks = []behaviour.Behaviour{
 }
 
 func rounds(s *behaviour.Stack) {
-	size, typical := sizes(s, 80, 5000), s.Between(10, 150)
-	edges := cycles(s, s.Whole(22, 50), s.Within(0.1, 0.5), 1)
+	size, typical := sizes(s, 80, 5000), s.LogUniform(10, 150)
+	edges := cycles(s, s.UniformInt(22, 50), s.Uniform(0.1, 0.5), 1)
 	for i, from := range edges[:len(edges)-1] {
 		lost := 0
 		if s.Chance(0.75) {
-			lost = s.Whole(1, 2)
+			lost = s.UniformInt(1, 2)
 		}
 		for k := range s.Size(typical, 0.4) + lost {
-			b := s.Alloc(s.Within(from, edges[i+1]), size())
+			b := s.Alloc(s.Uniform(from, edges[i+1]), size())
 			if k >= lost {
 				s.Free(b, edges[i+1])
 			}
@@ -35,13 +35,13 @@ func rounds(s *behaviour.Stack) {
 }
 
 func cardResets(s *behaviour.Stack) {
-	size, begin := sizes(s, 64, 4096), s.Within(0, 0.4)
-	resets := cycles(s, s.Whole(20, 45), 0.7, 1-begin)
+	size, begin := sizes(s, 64, 4096), s.Uniform(0, 0.4)
+	resets := cycles(s, s.UniformInt(20, 45), 0.7, 1-begin)
 	for i := range resets {
 		resets[i] += begin * s.Seconds
 	}
-	slots := s.WholeBetween(10, 120)
-	use := s.Seconds * max(s.Between(0.002, 0.05), float64(slots)/15000)
+	slots := s.LogUniformInt(10, 120)
+	use := s.Seconds * max(s.LogUniform(0.002, 0.05), float64(slots)/15000)
 	last := make([]float64, len(resets))
 	stuck := make([]behaviour.Block, len(resets))
 	for range slots {
@@ -64,36 +64,36 @@ func cardResets(s *behaviour.Stack) {
 
 func idleProbes(s *behaviour.Stack) {
 	size := sizes(s, 50, 2000)
-	interval := s.Seconds / s.Between(90, 900)
-	probes := s.Every(interval, s.Within(0, 0.5))
-	quiet := quietest(s, probes, int(float64(len(probes))*s.Within(0.4, 0.6)))
+	interval := s.Seconds / s.LogUniform(90, 900)
+	probes := s.Every(interval, s.Uniform(0, 0.5))
+	quiet := quietest(s, probes, int(float64(len(probes))*s.Uniform(0.4, 0.6)))
 	isQuiet := make(map[float64]bool)
-	for i, isLost := range s.Picked(len(quiet), s.WholeBetween(22, 75)) {
+	for i, isLost := range s.Picked(len(quiet), s.LogUniformInt(22, 75)) {
 		isQuiet[quiet[i]] = isLost
 	}
-	life := interval * s.Between(0.05, 20)
+	life := interval * s.LogUniform(0.05, 20)
 	for _, at := range probes {
 		probe := s.Alloc(at, size())
 		if !isQuiet[at] {
-			s.Free(probe, at+life*s.Within(0.5, 1.5))
+			s.Free(probe, at+life*s.Uniform(0.5, 1.5))
 		}
 	}
 	beside(s, 60, 2000, size)
 }
 
 func reports(s *behaviour.Stack) {
-	size, typical := sizes(s, 30, 900), s.Between(15, 200)
-	interval := s.Seconds / s.Between(22, 60)
+	size, typical := sizes(s, 30, 900), s.LogUniform(15, 200)
+	interval := s.Seconds / s.LogUniform(22, 60)
 	times := s.Every(interval, 0.1)
 	for _, at := range times {
 		lost := 0
 		if s.Chance(0.7) {
-			lost = s.Whole(1, 2)
+			lost = s.UniformInt(1, 2)
 		}
 		for i := range s.Size(typical, 0.3) + lost {
 			row := s.Alloc(at+0.01*interval*s.Float64(), size())
 			if i >= lost {
-				s.Free(row, at+interval*s.Within(1, 1.02))
+				s.Free(row, at+interval*s.Uniform(1, 1.02))
 			}
 		}
 	}

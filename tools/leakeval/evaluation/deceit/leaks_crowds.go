@@ -18,10 +18,10 @@ var leaksOfCrowds = []behaviour.Behaviour{
 }
 
 func undoTrimmed(s *behaviour.Stack) {
-	size, times := sizes(s, 100, 20000), s.Requests(s.Between(130, 2500))
-	longest := int(float64(len(times)) * s.Within(0.1, 0.45))
+	size, times := sizes(s, 100, 20000), s.Requests(s.LogUniform(130, 2500))
+	longest := int(float64(len(times)) * s.Uniform(0.1, 0.45))
 	trimmed := len(times) - longest
-	isLost := s.Picked(trimmed, min(s.WholeBetween(18, 80), trimmed/3))
+	isLost := s.Picked(trimmed, min(s.LogUniformInt(18, 80), trimmed/3))
 	for i, at := range times {
 		step := s.Alloc(at, size())
 		switch {
@@ -34,8 +34,8 @@ func undoTrimmed(s *behaviour.Stack) {
 }
 
 func tabsClosed(s *behaviour.Stack) {
-	size, nodes := sizes(s, 40, 900), s.Requests(s.Between(700, 6000))
-	tabs, closings := make([][]behaviour.Block, s.Whole(3, 12)), bouts(s, s.Whole(22, 60), 0.02)
+	size, nodes := sizes(s, 40, 900), s.Requests(s.LogUniform(700, 6000))
+	tabs, closings := make([][]behaviour.Block, s.UniformInt(3, 12)), bouts(s, s.UniformInt(22, 60), 0.02)
 	var freed []behaviour.Block
 	closed := 0
 	for i, at := range nodes {
@@ -55,12 +55,12 @@ func tabsClosed(s *behaviour.Stack) {
 	for _, tab := range tabs {
 		freeAfterEnd(s, tab)
 	}
-	lose(s, freed, s.WholeBetween(24, 140))
+	lose(s, freed, s.LogUniformInt(24, 140))
 }
 
 func plansDetached(s *behaviour.Stack) {
-	size, times := sizes(s, 800, 40000), s.Requests(s.Between(2500, 14000))
-	plans := make([]behaviour.Block, s.WholeBetween(60, float64(len(times))/5))
+	size, times := sizes(s, 800, 40000), s.Requests(s.LogUniform(2500, 14000))
+	plans := make([]behaviour.Block, s.LogUniformInt(60, float64(len(times))/5))
 	var replaced []behaviour.Block
 	for i, at := range times {
 		k := i
@@ -73,22 +73,22 @@ func plansDetached(s *behaviour.Stack) {
 		plans[k] = s.Alloc(at, size())
 	}
 	freeAfterEnd(s, plans)
-	lose(s, replaced, s.WholeBetween(18, float64(len(times))/110))
+	lose(s, replaced, s.LogUniformInt(18, float64(len(times))/110))
 }
 
 func fillsAppended(s *behaviour.Stack) {
-	size, step := sizes(s, 400, 8000), s.WholeBetween(500, 8000)
-	growths := bouts(s, s.Whole(12, 45), s.Within(0, 0.3))
+	size, step := sizes(s, 400, 8000), s.LogUniformInt(500, 8000)
+	growths := bouts(s, s.UniformInt(12, 45), s.Uniform(0, 0.3))
 	history := s.Alloc(growths[0], step)
 	for i, at := range growths[1:] {
 		history = s.Resize(history, at, step*(i+2))
 	}
-	life := s.Seconds * s.Between(0.003, 0.05)
-	for _, at := range s.Requests(s.Between(60, 700)) {
+	life := s.Seconds * s.LogUniform(0.003, 0.05)
+	for _, at := range s.Requests(s.LogUniform(60, 700)) {
 		bytes, left := size(), at+s.Exponential(life)
 		vector := s.Alloc(at, bytes)
-		for range s.Whole(0, 6) {
-			at += (left - at) * s.Within(0.1, 0.5)
+		for range s.UniformInt(0, 6) {
+			at += (left - at) * s.Uniform(0.1, 0.5)
 			bytes += size()
 			vector = s.Resize(vector, at, bytes)
 		}

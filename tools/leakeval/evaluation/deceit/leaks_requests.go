@@ -26,15 +26,15 @@ var leaksOfRequests = []behaviour.Behaviour{
 }
 
 func bouncedNotices(s *behaviour.Stack) {
-	size, mean := sizes(s, 60, 4000), s.Within(0.55, 0.85)
-	life := lives(s, s.Seconds*s.Between(0.0005, 0.008), s.Seconds/20)
+	size, mean := sizes(s, 60, 4000), s.Uniform(0.55, 0.85)
+	life := lives(s, s.Seconds*s.LogUniform(0.0005, 0.008), s.Seconds/20)
 	type notice struct {
 		block      behaviour.Block
 		ends       float64
 		generation int
 	}
 	var all, far []notice
-	for _, at := range s.Requests(s.Between(350, 1500)) {
+	for _, at := range s.Requests(s.LogUniform(350, 1500)) {
 		ends := at + life()
 		all = append(all, notice{s.AllocFor(at, ends-at, size()), ends, 0})
 	}
@@ -53,7 +53,7 @@ func bouncedNotices(s *behaviour.Stack) {
 			}
 		}
 	}
-	for i, isLost := range s.Picked(len(far), s.WholeBetween(20, 95)) {
+	for i, isLost := range s.Picked(len(far), s.LogUniformInt(20, 95)) {
 		if isLost {
 			s.Free(far[i].block, behaviour.Never)
 		}
@@ -61,8 +61,8 @@ func bouncedNotices(s *behaviour.Stack) {
 }
 
 func sortsAtOnce(s *behaviour.Stack) {
-	size, times := sizes(s, 500, 60000), s.Requests(s.Between(900, 7000))
-	life := lives(s, min(s.Seconds*s.Between(0.0005, 0.01), 150*s.Seconds/float64(len(times))), s.Seconds/10)
+	size, times := sizes(s, 500, 60000), s.Requests(s.LogUniform(900, 7000))
+	life := lives(s, min(s.Seconds*s.LogUniform(0.0005, 0.01), 150*s.Seconds/float64(len(times))), s.Seconds/10)
 	type statement struct {
 		block behaviour.Block
 		gap   float64
@@ -72,15 +72,15 @@ func sortsAtOnce(s *behaviour.Stack) {
 		list = append(list, statement{s.AllocFor(at, life(), size()), times[i+1] - at})
 	}
 	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(a.gap, b.gap) })
-	for _, st := range list[:s.WholeBetween(25, 95)] {
+	for _, st := range list[:s.LogUniformInt(25, 95)] {
 		s.Free(st.block, behaviour.Never)
 	}
 }
 
 func amendedOrders(s *behaviour.Stack) {
-	size, n := sizes(s, 80, 600), s.Between(3500, 22000)
-	shortest, tail, share := s.Seconds*s.Between(0.0001, 0.001), s.Within(0.7, 1.4), s.Within(0.03, 0.1)
-	since := s.WhenDone(s.Within(0, 0.5))
+	size, n := sizes(s, 80, 600), s.LogUniform(3500, 22000)
+	shortest, tail, share := s.Seconds*s.LogUniform(0.0001, 0.001), s.Uniform(0.7, 1.4), s.Uniform(0.03, 0.1)
+	since := s.WhenDone(s.Uniform(0, 0.5))
 	var amended []behaviour.Block
 	for _, at := range s.Requests(n) {
 		life := heavy(s, shortest, s.Seconds/12, tail)
@@ -93,15 +93,15 @@ func amendedOrders(s *behaviour.Stack) {
 		}
 		s.Free(order, at+life)
 	}
-	lose(s, amended, s.WholeBetween(24, 60))
+	lose(s, amended, s.LogUniformInt(24, 60))
 }
 
 func callsHungUp(s *behaviour.Stack) {
-	size, rerouted := sizes(s, 200, 6000), s.WhenDone(s.Within(0.25, 0.5))
-	times := s.Requests(s.Between(3500, 15000))
-	life := lives(s, min(s.Seconds*s.Between(0.001, 0.02), 400*s.Seconds/float64(len(times))), s.Seconds/9)
+	size, rerouted := sizes(s, 200, 6000), s.WhenDone(s.Uniform(0.25, 0.5))
+	times := s.Requests(s.LogUniform(3500, 15000))
+	life := lives(s, min(s.Seconds*s.LogUniform(0.001, 0.02), 400*s.Seconds/float64(len(times))), s.Seconds/9)
 	first, _ := slices.BinarySearch(times, rerouted)
-	isLost := s.Picked(len(times)-first, s.WholeBetween(26, 95))
+	isLost := s.Picked(len(times)-first, s.LogUniformInt(26, 95))
 	for i, at := range times {
 		leg := s.Alloc(at, size())
 		if i < first || !isLost[i-first] {
@@ -112,12 +112,12 @@ func callsHungUp(s *behaviour.Stack) {
 
 func symbolsAndScopes(s *behaviour.Stack) {
 	size := sizes(s, 24, 400)
-	for _, at := range firstUses(s, s.WholeBetween(100, 1200), s.Within(4, 9), s.Within(0.35, 0.65)) {
+	for _, at := range firstUses(s, s.LogUniformInt(100, 1200), s.Uniform(4, 9), s.Uniform(0.35, 0.65)) {
 		s.Alloc(s.WhenDone(at), size())
 	}
-	times := s.Requests(s.Between(400, 6000))
-	life := lives(s, s.Seconds*s.Between(0.0003, 0.005), s.Seconds/10)
-	for i, isLost := range s.Picked(len(times), s.WholeBetween(28, 110)) {
+	times := s.Requests(s.LogUniform(400, 6000))
+	life := lives(s, s.Seconds*s.LogUniform(0.0003, 0.005), s.Seconds/10)
+	for i, isLost := range s.Picked(len(times), s.LogUniformInt(28, 110)) {
 		scope := s.AllocFor(times[i], life(), size())
 		if isLost {
 			s.Free(scope, behaviour.Never)
@@ -126,18 +126,18 @@ func symbolsAndScopes(s *behaviour.Stack) {
 }
 
 func sceneryDropped(s *behaviour.Stack) {
-	size, loaded := sizes(s, 100, 30000), s.Seconds*s.Within(0.01, 0.05)
-	slowness := s.Within(0.25, 0.6)
-	for range s.WholeBetween(250, 2500) {
-		left := s.WhenDone(min(s.Exponential(slowness), s.Within(0.9, 1.05)))
+	size, loaded := sizes(s, 100, 30000), s.Seconds*s.Uniform(0.01, 0.05)
+	slowness := s.Uniform(0.25, 0.6)
+	for range s.LogUniformInt(250, 2500) {
+		left := s.WhenDone(min(s.Exponential(slowness), s.Uniform(0.9, 1.05)))
 		piece := s.Alloc(loaded*s.Float64(), size())
 		s.Free(piece, max(left, loaded))
 	}
-	times := s.Requests(s.Between(250, 3000))
-	life := lives(s, s.Seconds*s.Between(0.001, 0.01), s.Seconds/10)
+	times := s.Requests(s.LogUniform(250, 3000))
+	life := lives(s, s.Seconds*s.LogUniform(0.001, 0.01), s.Seconds/10)
 	// Some games lose decals only from a later chapter on.
-	first := int(float64(len(times)) * max(0, s.Within(-0.4, 0.5)))
-	isLost := s.Picked(len(times)-first, s.WholeBetween(24, 90))
+	first := int(float64(len(times)) * max(0, s.Uniform(-0.4, 0.5)))
+	isLost := s.Picked(len(times)-first, s.LogUniformInt(24, 90))
 	for i, at := range times {
 		decal := s.AllocFor(at, life(), size())
 		if i >= first && isLost[i-first] {

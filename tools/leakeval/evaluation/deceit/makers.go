@@ -22,14 +22,14 @@ func heavy(s *behaviour.Stack, shortest, longest, tail float64) float64 {
 // lives draws how lifetimes are distributed about a mean: without memory, about a typical one, with a heavy tail, or as
 // two kinds of which one lives far longer. None is longer than the longest.
 func lives(s *behaviour.Stack, mean, longest float64) func() float64 {
-	kind, spread, tail, share := s.IntN(4), s.Within(0.3, 1.5), s.Within(0.8, 1.6), s.Within(0.02, 0.2)
+	kind, spread, tail, share := s.IntN(4), s.Uniform(0.3, 1.5), s.Uniform(0.8, 1.6), s.Uniform(0.02, 0.2)
 	return func() float64 {
 		life := 0.0
 		switch kind {
 		case 0:
 			life = s.Exponential(mean)
 		case 1:
-			life = s.Around(mean, spread)
+			life = s.LogNormal(mean, spread)
 		case 2:
 			life = heavy(s, mean/5, max(longest, mean), tail)
 		case 3:
@@ -44,8 +44,8 @@ func lives(s *behaviour.Stack, mean, longest float64) func() float64 {
 
 // beside is the population that turns over on the same stack: so many requests hold a block for a while.
 func beside(s *behaviour.Stack, fewest, most float64, size func() int) {
-	n := s.Between(fewest, most)
-	life := lives(s, min(s.Between(0.0003, 0.02)*s.Seconds, 200*s.Seconds/n), s.Seconds/8)
+	n := s.LogUniform(fewest, most)
+	life := lives(s, min(s.LogUniform(0.0003, 0.02)*s.Seconds, 200*s.Seconds/n), s.Seconds/8)
 	for _, at := range s.Requests(n) {
 		s.AllocFor(at, life(), size())
 	}
@@ -55,7 +55,7 @@ func beside(s *behaviour.Stack, fewest, most float64, size func() int) {
 func shares(s *behaviour.Stack, n int, from, to float64) []float64 {
 	list := make([]float64, n)
 	for i := range list {
-		list[i] = from + (to-from)*(float64(i)+s.Within(0.15, 0.85))/float64(n)
+		list[i] = from + (to-from)*(float64(i)+s.Uniform(0.15, 0.85))/float64(n)
 	}
 	return list
 }
@@ -78,7 +78,7 @@ func bouts(s *behaviour.Stack, n int, from float64) []float64 {
 func cycles(s *behaviour.Stack, n int, spread, end float64) []float64 {
 	edges := make([]float64, n+1)
 	for i := range n {
-		edges[i+1] = edges[i] + min(max(s.Around(1, spread), 0.3), 2.5)
+		edges[i+1] = edges[i] + min(max(s.LogNormal(1, spread), 0.3), 2.5)
 	}
 	for i := range edges {
 		edges[i] *= end * s.Seconds / edges[n]
@@ -99,7 +99,7 @@ func next(s *behaviour.Stack, list []float64, at float64) float64 {
 }
 
 // afterEnd is when things go that are still in use when the recording stops.
-func afterEnd(s *behaviour.Stack) float64 { return s.Seconds * s.Within(1.001, 1.3) }
+func afterEnd(s *behaviour.Stack) float64 { return s.Seconds * s.Uniform(1.001, 1.3) }
 
 // freeAfterEnd frees each block at its own instant after the end of the run.
 func freeAfterEnd(s *behaviour.Stack, blocks []behaviour.Block) {
@@ -128,7 +128,7 @@ func busy(s *behaviour.Stack, at float64) float64 {
 // last never does.
 func firstUses(s *behaviour.Stack, words int, rarest, last float64) []float64 {
 	var list []float64
-	law := s.Within(0.4, 1.3)
+	law := s.Uniform(0.4, 1.3)
 	for rank := 1; rank <= words; rank++ {
 		if at := s.Exponential(1 / rarest * math.Pow(float64(rank)/float64(words), law)); at < last {
 			list = append(list, at)
@@ -143,7 +143,7 @@ func quietest(s *behaviour.Stack, list []float64, n int) []float64 {
 	all := make([]instant, len(list))
 	for i, at := range list {
 		// A little noise draws lots among instants of the same load.
-		all[i] = instant{at, busy(s, at) * s.Within(0.97, 1.03)}
+		all[i] = instant{at, busy(s, at) * s.Uniform(0.97, 1.03)}
 	}
 	slices.SortFunc(all, func(a, b instant) int { return cmp.Compare(a.load, b.load) })
 	quiet := make([]float64, min(n, len(all)))

@@ -20,16 +20,16 @@ var undecidable = []behaviour.Behaviour{
 }
 
 func slowExpiry(s *behaviour.Stack) {
-	size, expiry := sizes(s, 200, 6000), s.Seconds*s.Within(0.36, 0.95)
-	tail, shortest := s.Within(0.3, 0.8), s.Seconds*s.Between(0.001, 0.01)
-	for _, at := range s.Requests(s.Between(150, 3000)) {
-		s.AllocFor(at, min(heavy(s, shortest, 50*s.Seconds, tail), expiry*s.Within(0.9, 1.1)), size())
+	size, expiry := sizes(s, 200, 6000), s.Seconds*s.Uniform(0.36, 0.95)
+	tail, shortest := s.Uniform(0.3, 0.8), s.Seconds*s.LogUniform(0.001, 0.01)
+	for _, at := range s.Requests(s.LogUniform(150, 3000)) {
+		s.AllocFor(at, min(heavy(s, shortest, 50*s.Seconds, tail), expiry*s.Uniform(0.9, 1.1)), size())
 	}
 }
 
 func openVocabulary(s *behaviour.Stack) {
 	size := sizes(s, 24, 500)
-	for _, at := range firstUses(s, s.WholeBetween(150, 3000), s.Within(0.3, 1), 1) {
+	for _, at := range firstUses(s, s.LogUniformInt(150, 3000), s.Uniform(0.3, 1), 1) {
 		s.Alloc(s.WhenDone(at), size())
 	}
 	if s.Chance(0.5) {
@@ -38,10 +38,10 @@ func openVocabulary(s *behaviour.Stack) {
 }
 
 func stillDown(s *behaviour.Stack) {
-	size, down := sizes(s, 300, 30000), s.Seconds*s.Within(0.1, 0.6)
-	life := lives(s, s.Seconds*s.Between(0.0005, 0.01), s.Seconds/12)
-	share := s.Between(0.04, 1)
-	for _, at := range s.Requests(s.Between(600, 3500)) {
+	size, down := sizes(s, 300, 30000), s.Seconds*s.Uniform(0.1, 0.6)
+	life := lives(s, s.Seconds*s.LogUniform(0.0005, 0.01), s.Seconds/12)
+	share := s.LogUniform(0.04, 1)
+	for _, at := range s.Requests(s.LogUniform(600, 3500)) {
 		message := s.AllocFor(at, life(), size())
 		if at > down && s.Chance(share) {
 			s.Free(message, afterEnd(s))
@@ -50,12 +50,12 @@ func stillDown(s *behaviour.Stack) {
 }
 
 func fewImports(s *behaviour.Stack) {
-	size, left := sizes(s, 60, 9000), s.Between(5, 80)
-	for _, at := range bouts(s, s.Whole(2, 4), 0) {
-		span := s.Seconds * s.Between(0.002, 0.02)
+	size, left := sizes(s, 60, 9000), s.LogUniform(5, 80)
+	for _, at := range bouts(s, s.UniformInt(2, 4), 0) {
+		span := s.Seconds * s.LogUniform(0.002, 0.02)
 		s.Burst(s.Size(left, 0.3), at, span, size)
-		for range s.WholeBetween(30, 500) {
-			s.AllocFor(at+span*s.Float64(), span*s.Within(1, 2), size())
+		for range s.LogUniformInt(30, 500) {
+			s.AllocFor(at+span*s.Float64(), span*s.Uniform(1, 2), size())
 		}
 	}
 	beside(s, 100, 3000, size)

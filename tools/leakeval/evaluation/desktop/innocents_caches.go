@@ -18,20 +18,20 @@ var innocentCaches = []behaviour.Behaviour{
 }
 
 func glyphs(s *behaviour.Stack) {
-	c := cache{s: s, limit: s.Whole(24, 500)}
-	different := c.limit * s.Whole(2, 20)
-	typical, spread := s.Between(60, 1500), s.Within(0, 0.5)
-	for _, at := range s.Requests(min(float64(c.limit)*s.Between(20, 70), 20000)) {
+	c := cache{s: s, limit: s.UniformInt(24, 500)}
+	different := c.limit * s.UniformInt(2, 20)
+	typical, spread := s.LogUniform(60, 1500), s.Uniform(0, 0.5)
+	for _, at := range s.Requests(min(float64(c.limit)*s.LogUniform(20, 70), 20000)) {
 		c.use(at, popular(s, different), s.Size(typical, spread))
 	}
 	c.close()
 }
 
 func thumbnails(s *behaviour.Stack) {
-	c := cache{s: s, limit: s.Whole(50, 800), randomly: true}
-	perFolder := s.Between(8, 90)
-	visits := min(max(float64(c.limit)/perFolder*s.Between(8, 40), 60), 14000/perFolder)
-	folders, ttl := max(int(visits/2), 8), s.Seconds*s.Between(0.01, 0.12)
+	c := cache{s: s, limit: s.UniformInt(50, 800), randomly: true}
+	perFolder := s.LogUniform(8, 90)
+	visits := min(max(float64(c.limit)/perFolder*s.LogUniform(8, 40), 60), 14000/perFolder)
+	folders, ttl := max(int(visits/2), 8), s.Seconds*s.LogUniform(0.01, 0.12)
 	for _, at := range s.Requests(visits) {
 		c.expire(at, ttl)
 		folder := popular(s, folders)
@@ -43,10 +43,10 @@ func thumbnails(s *behaviour.Stack) {
 }
 
 func compiledStubs(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 2))
-	limit := s.Whole(40, 2500)
+	s.UseHeap(s.UniformInt(0, 2))
+	limit := s.UniformInt(40, 2500)
 	var stubs []behaviour.Block
-	for _, at := range s.Requests(min(float64(limit)*s.Between(6, 50), 25000)) {
+	for _, at := range s.Requests(min(float64(limit)*s.LogUniform(6, 50), 25000)) {
 		if len(stubs) == limit {
 			s.FreeAll(stubs, at)
 			stubs = stubs[:0]
@@ -57,9 +57,9 @@ func compiledStubs(s *behaviour.Stack) {
 }
 
 func tokenStates(s *behaviour.Stack) {
-	keeps, lines := s.Whole(3, 14), s.Between(8, 180)
-	shown := min(float64(keeps)*s.Between(8, 40), 20000/lines)
-	files := keeps * s.Whole(2, 8)
+	keeps, lines := s.UniformInt(3, 14), s.LogUniform(8, 180)
+	shown := min(float64(keeps)*s.LogUniform(8, 40), 20000/lines)
+	files := keeps * s.UniformInt(2, 8)
 	type file struct {
 		name   int
 		states []behaviour.Block
@@ -74,7 +74,7 @@ func tokenStates(s *behaviour.Stack) {
 			}
 		}
 		if this.states == nil {
-			for i := range 1 + s.Poisson(lines*s.Within(0.5, 1.5)) {
+			for i := range 1 + s.Poisson(lines*s.Uniform(0.5, 1.5)) {
 				this.states = append(this.states, s.Alloc(at+0.001*float64(i), 40+8*s.IntN(20)))
 			}
 		}
@@ -89,10 +89,10 @@ func tokenStates(s *behaviour.Stack) {
 }
 
 func clips(s *behaviour.Stack) {
-	limit := s.Whole(10, 200)
-	typical, spread := s.Between(60, 8000), s.Within(0.8, 1.8)
+	limit := s.UniformInt(10, 200)
+	typical, spread := s.LogUniform(60, 8000), s.Uniform(0.8, 1.8)
 	var list []behaviour.Block
-	for _, at := range s.Requests(float64(limit) * s.Between(5, 30)) {
+	for _, at := range s.Requests(float64(limit) * s.LogUniform(5, 30)) {
 		if list = append(list, s.Alloc(at, min(s.Size(typical, spread), 16<<20))); len(list) > limit {
 			s.Free(list[0], at)
 			list = list[1:]
@@ -102,10 +102,10 @@ func clips(s *behaviour.Stack) {
 }
 
 func backPages(s *behaviour.Stack) {
-	perPage := s.Between(5, 120)
+	perPage := s.LogUniform(5, 120)
 	pages := count(s, 20, 600, 80, 10000/perPage)
-	keeps := s.Seconds * s.Between(0.01, 0.08)
-	checks := s.Every(keeps*s.Within(0.05, 0.4), 0.1)
+	keeps := s.Seconds * s.LogUniform(0.01, 0.08)
+	checks := s.Every(keeps*s.Uniform(0.05, 0.4), 0.1)
 	for _, at := range s.Requests(pages) {
 		dropped := following(s, checks, at+keeps)
 		for range 1 + s.Poisson(perPage) {

@@ -23,10 +23,10 @@ var innocentComponents = []behaviour.Behaviour{
 }
 
 func stringCache(s *behaviour.Stack) {
-	p := pool{s: s, keeps: s.Whole(2, 60)}
-	strings, lives := s.Between(4, 150), s.Between(0.01, 5)
-	bytes := s.Whole(16, 256)
-	for _, at := range s.Requests(min(s.Between(100, 4000), 25000/strings)) {
+	p := pool{s: s, keeps: s.UniformInt(2, 60)}
+	strings, lives := s.LogUniform(4, 150), s.LogUniform(0.01, 5)
+	bytes := s.UniformInt(16, 256)
+	for _, at := range s.Requests(min(s.LogUniform(100, 4000), 25000/strings)) {
 		for i := range 1 + s.Poisson(strings) {
 			p.take(at+1e-4*float64(i), s.Exponential(lives), bytes)
 		}
@@ -35,12 +35,12 @@ func stringCache(s *behaviour.Stack) {
 }
 
 func idleComponents(s *behaviour.Stack) {
-	delay := min(s.Between(5, 900), s.Seconds/25)
-	components := s.Whole(2, 10)
+	delay := min(s.LogUniform(5, 900), s.Seconds/25)
+	components := s.UniformInt(2, 10)
 	for range components {
 		s.UseHeap(s.IntN(4))
-		perLoad := s.Whole(2, 120)
-		uses := min(s.Between(8, 100), 20000/float64(components*perLoad))
+		perLoad := s.UniformInt(2, 120)
+		uses := min(s.LogUniform(8, 100), 20000/float64(components*perLoad))
 		var loaded []behaviour.Block
 		unload := 0.0
 		for _, at := range s.Requests(uses) {
@@ -58,10 +58,10 @@ func idleComponents(s *behaviour.Stack) {
 }
 
 func generations(s *behaviour.Stack) {
-	objects := s.Between(1500, 25000)
-	perMinor := max(objects*s.Between(0.002, 0.015), 10) // objects between two small collections
-	minorsPerMajor := s.Whole(3, 6)
-	young, old := perMinor*s.Within(0.05, 0.3), perMinor*s.Within(1, 5)
+	objects := s.LogUniform(1500, 25000)
+	perMinor := max(objects*s.LogUniform(0.002, 0.015), 10) // objects between two small collections
+	minorsPerMajor := s.UniformInt(3, 6)
+	young, old := perMinor*s.Uniform(0.05, 0.3), perMinor*s.Uniform(1, 5)
 	instants := s.Requests(objects)
 	collected := func(n float64) float64 {
 		if int(n) < len(instants) {
@@ -69,13 +69,13 @@ func generations(s *behaviour.Stack) {
 		}
 		return shutdown(s)
 	}
-	survives := s.Within(0.02, 0.25)
+	survives := s.Uniform(0.02, 0.25)
 	for i, at := range instants {
 		reach := young
 		if s.Chance(survives) {
 			reach = old
 		}
-		b := s.Alloc(at, 16*s.Whole(1, 12))
+		b := s.Alloc(at, 16*s.UniformInt(1, 12))
 		birth := float64(i)
 		dead := birth + s.Exponential(reach)
 		minor := float64(int(dead/perMinor)+1) * perMinor
@@ -88,12 +88,12 @@ func generations(s *behaviour.Stack) {
 }
 
 func finalizers(s *behaviour.Stack) {
-	collections := spaced(s, s.Whole(20, 200), 0)
-	calls := s.Between(100, 12000)
+	collections := spaced(s, s.UniformInt(20, 200), 0)
+	calls := s.LogUniform(100, 12000)
 	if most := 1500 * float64(len(collections)); calls > most {
 		calls = most
 	}
-	used, bytes := s.Seconds*s.Between(0.0001, 0.02), s.Whole(60, 400)
+	used, bytes := s.Seconds*s.LogUniform(0.0001, 0.02), s.UniformInt(60, 400)
 	for _, at := range s.Requests(calls) {
 		b := s.Alloc(at, bytes)
 		found := following(s, collections, at+s.Exponential(used))
@@ -102,9 +102,9 @@ func finalizers(s *behaviour.Stack) {
 }
 
 func typeInformation(s *behaviour.Stack) {
-	interfaces, mean := s.Whole(30, 700), s.Between(0.01, 0.1)
-	each := s.Whole(1, 5)
-	atStart := s.Within(0, 0.8)
+	interfaces, mean := s.UniformInt(30, 700), s.LogUniform(0.01, 0.1)
+	each := s.UniformInt(1, 5)
+	atStart := s.Uniform(0, 0.8)
 	buckets := 16
 	var table behaviour.Block = -1
 	for i := range interfaces {
@@ -126,32 +126,32 @@ func typeInformation(s *behaviour.Stack) {
 }
 
 func ribbon(s *behaviour.Stack) {
-	lots := []float64{s.Within(0.5, 20), s.WhenDone(s.Within(0.05, 0.5))}
+	lots := []float64{s.Uniform(0.5, 20), s.WhenDone(s.Uniform(0.05, 0.5))}
 	for _, at := range lots {
-		for range int(s.Between(15, 500)) {
+		for range int(s.LogUniform(15, 500)) {
 			s.Free(s.Alloc(at+s.Exponential(2), 16*16*4<<s.IntN(3)), shutdown(s))
 		}
 	}
-	for _, at := range s.Requests(s.Between(1, 4000)) { // the same path serves menus, which go when they close
+	for _, at := range s.Requests(s.LogUniform(1, 4000)) { // the same path serves menus, which go when they close
 		s.AllocFor(at, s.Exponential(3), 16*16*4)
 	}
 }
 
 func profiles(s *behaviour.Stack) {
-	mean, each := s.Between(0.04, 0.13), s.Whole(1, 8)
-	for range s.Whole(15, 450) {
+	mean, each := s.LogUniform(0.04, 0.13), s.UniformInt(1, 8)
+	for range s.UniformInt(15, 450) {
 		at := early(s, mean)
 		for range each {
 			s.Free(s.Alloc(at+s.Exponential(1), s.Size(350, 0.8)), shutdown(s))
 		}
 	}
-	s.Churn(s.Requests(s.Between(1, 6000)), 0.2, s.Sizes(350, 0.8))
+	s.Churn(s.Requests(s.LogUniform(1, 6000)), 0.2, s.Sizes(350, 0.8))
 }
 
 func scratchBuffers(s *behaviour.Stack) {
-	threads, each := s.Whole(3, 64), s.Whole(1, 6)
-	lives := max(s.Seconds*s.Between(0.004, 0.08), s.Seconds*float64(threads*each)/20000)
-	warms := s.Seconds * s.Within(0.001, 0.1)
+	threads, each := s.UniformInt(3, 64), s.UniformInt(1, 6)
+	lives := max(s.Seconds*s.LogUniform(0.004, 0.08), s.Seconds*float64(threads*each)/20000)
+	warms := s.Seconds * s.Uniform(0.001, 0.1)
 	for range threads {
 		for at := warms * s.Float64(); at < s.Seconds; {
 			ends := at + s.Exponential(lives)

@@ -28,14 +28,14 @@ var innocentDocuments = []behaviour.Behaviour{
 }
 
 func undoSteps(s *behaviour.Stack) {
-	limit := s.Whole(12, 1000)
-	edits := min(float64(limit)*s.Between(5, 60), 18000)
-	undone := s.Between(0.002, 0.05)
-	typical := s.Between(40, 1500)
+	limit := s.UniformInt(12, 1000)
+	edits := min(float64(limit)*s.LogUniform(5, 60), 18000)
+	undone := s.LogUniform(0.002, 0.05)
+	typical := s.LogUniform(40, 1500)
 	var steps []behaviour.Block
 	for _, at := range s.Requests(edits) {
 		if s.Chance(undone) { // the user takes some back and goes on from there
-			keep := max(len(steps)-s.Whole(1, 8), 0)
+			keep := max(len(steps)-s.UniformInt(1, 8), 0)
 			s.FreeAll(steps[keep:], at)
 			steps = steps[:keep]
 		}
@@ -52,12 +52,12 @@ func undoBytes(s *behaviour.Stack) {
 		block behaviour.Block
 		bytes int
 	}
-	typical, spread, fits := s.Between(500, 100000), s.Within(0.3, 1.3), s.Between(15, 700)
+	typical, spread, fits := s.LogUniform(500, 100000), s.Uniform(0.3, 1.3), s.LogUniform(15, 700)
 	budget := int(typical * fits * math.Exp(spread*spread/2)) // the mean of sizes that spread so
-	until := int(float64(budget) * s.Within(0.6, 0.95))
+	until := int(float64(budget) * s.Uniform(0.6, 0.95))
 	held := 0
 	var steps []step
-	for _, at := range s.Requests(min(fits*s.Between(6, 40), 16000)) {
+	for _, at := range s.Requests(min(fits*s.LogUniform(6, 40), 16000)) {
 		bytes := s.Size(typical, spread)
 		if held+bytes > budget {
 			for held > until {
@@ -75,9 +75,9 @@ func undoBytes(s *behaviour.Stack) {
 }
 
 func documents(s *behaviour.Stack) {
-	paragraphs := s.Between(5, 150)
+	paragraphs := s.LogUniform(5, 150)
 	opened := count(s, 10, 300, 60, 20000/paragraphs)
-	open := min(s.Between(10, 3600), s.Seconds/25)
+	open := min(s.LogUniform(10, 3600), s.Seconds/25)
 	for _, at := range s.Requests(opened) {
 		closed := at + min(s.Exponential(open), 4*open)
 		for i := range min(s.Size(paragraphs, 0.4), 600) {
@@ -87,13 +87,13 @@ func documents(s *behaviour.Stack) {
 }
 
 func autosave(s *behaviour.Stack) {
-	interval := min(s.Between(20, 1200), s.Seconds/12)
+	interval := min(s.LogUniform(20, 1200), s.Seconds/12)
 	instants := s.Every(interval, 0.1)
-	typical := min(s.Between(5, 600), 24000/float64(len(instants)))
+	typical := min(s.LogUniform(5, 600), 24000/float64(len(instants)))
 	var former []behaviour.Block
 	for _, at := range instants {
 		var snapshot []behaviour.Block
-		takes := interval * s.Within(0.01, 0.15)
+		takes := interval * s.Uniform(0.01, 0.15)
 		for range 1 + s.Poisson(typical) {
 			snapshot = append(snapshot, s.Alloc(at+takes*s.Float64(), s.Size(1200, 0.9)))
 		}
@@ -104,8 +104,8 @@ func autosave(s *behaviour.Stack) {
 }
 
 func pieces(s *behaviour.Stack) {
-	saves := s.Whole(12, 80)
-	instants, edits := spaced(s, saves, 0), s.Between(4, 300)*float64(saves)
+	saves := s.UniformInt(12, 80)
+	instants, edits := spaced(s, saves, 0), s.LogUniform(4, 300)*float64(saves)
 	for _, at := range s.Requests(min(edits, 24000)) {
 		s.Free(s.Alloc(at, 56), following(s, instants, at))
 	}
@@ -115,8 +115,8 @@ func pieces(s *behaviour.Stack) {
 }
 
 func printQueue(s *behaviour.Stack) {
-	prints, pages := s.Whole(10, 70), s.Between(5, 300)
-	perPage := min(s.Between(0.2, 9), 0.35*s.Seconds/(float64(prints)*pages))
+	prints, pages := s.UniformInt(10, 70), s.LogUniform(5, 300)
+	perPage := min(s.LogUniform(0.2, 9), 0.35*s.Seconds/(float64(prints)*pages))
 	isFree := 0.0
 	for _, at := range jobs(s, prints) {
 		for i := range s.Size(pages, 0.5) {
@@ -128,15 +128,15 @@ func printQueue(s *behaviour.Stack) {
 }
 
 func vocabulary(s *behaviour.Stack) {
-	mean := s.Between(0.02, 0.12)
-	for range int(s.Between(80, 3500)) {
+	mean := s.LogUniform(0.02, 0.12)
+	for range int(s.LogUniform(80, 3500)) {
 		s.Free(s.Alloc(early(s, mean), s.Size(30, 0.3)), shutdown(s))
 	}
 }
 
 func hits(s *behaviour.Stack) {
-	doublings := s.Between(1, 9)
-	open := min(s.Between(1, 300), s.Seconds/30)
+	doublings := s.LogUniform(1, 9)
+	open := min(s.LogUniform(1, 300), s.Seconds/30)
 	for _, at := range s.Requests(count(s, 10, 1500, 60, 2500)) {
 		bytes := 128
 		b := s.Alloc(at, bytes)
@@ -150,9 +150,9 @@ func hits(s *behaviour.Stack) {
 }
 
 func grammarPasses(s *behaviour.Stack) {
-	passes := s.Whole(10, 50)
-	findings := min(s.Between(20, 2000), 22000/float64(passes))
-	lasts := s.Seconds / float64(passes) * s.Within(0.05, 0.5)
+	passes := s.UniformInt(10, 50)
+	findings := min(s.LogUniform(20, 2000), 22000/float64(passes))
+	lasts := s.Seconds / float64(passes) * s.Uniform(0.05, 0.5)
 	for _, at := range jobs(s, passes) {
 		for range s.Size(findings, 0.2) {
 			s.Free(s.Alloc(at+lasts*s.Float64(), s.Size(150, 0.4)), at+lasts)

@@ -26,22 +26,22 @@ var innocentMachines = []behaviour.Behaviour{
 
 func packets(s *behaviour.Stack) {
 	s.UseHeap(s.IntN(4))
-	clips := s.Whole(12, 150)
-	perClip := s.Between(2000, 26000) / float64(clips)
-	gap := s.Seconds / float64(clips) * s.Within(0.3, 0.49) / perClip // seconds between packets
-	depth, typical := s.Between(2, min(400, max(perClip/2, 3))), s.Between(200, 9000)
+	clips := s.UniformInt(12, 150)
+	perClip := s.LogUniform(2000, 26000) / float64(clips)
+	gap := s.Seconds / float64(clips) * s.Uniform(0.3, 0.49) / perClip // seconds between packets
+	depth, typical := s.LogUniform(2, min(400, max(perClip/2, 3))), s.LogUniform(200, 9000)
 	for _, at := range jobs(s, clips) {
 		stops := at + gap*perClip
 		for ; at < stops; at += gap {
-			s.Free(s.Alloc(at, s.Size(typical, 0.5)), min(at+gap*depth*s.Within(0.9, 1), stops+0.01))
+			s.Free(s.Alloc(at, s.Size(typical, 0.5)), min(at+gap*depth*s.Uniform(0.9, 1), stops+0.01))
 		}
 	}
 }
 
 func levels(s *behaviour.Stack) {
 	s.UseHeap(s.IntN(4))
-	number := s.Whole(10, 45)
-	typical, loads := min(s.Between(20, 2500), 22000/float64(number)), s.Within(0.02, 0.2)
+	number := s.UniformInt(10, 45)
+	typical, loads := min(s.LogUniform(20, 2500), 22000/float64(number)), s.Uniform(0.02, 0.2)
 	starts := jobs(s, number)
 	starts[0] = 1
 	for _, at := range starts {
@@ -54,15 +54,15 @@ func levels(s *behaviour.Stack) {
 }
 
 func entitySlabs(s *behaviour.Stack) {
-	perSlab, quiet, fight := float64(s.Whole(8, 64)), s.Between(60, 900), s.Between(2, 25)
-	often, fades := s.Within(0.02, 0.15), s.Within(0.5, 0.9)
-	steps, patience := s.Whole(150, 1500), s.Whole(2, 10)
+	perSlab, quiet, fight := float64(s.UniformInt(8, 64)), s.LogUniform(60, 900), s.LogUniform(2, 25)
+	often, fades := s.Uniform(0.02, 0.15), s.Uniform(0.5, 0.9)
+	steps, patience := s.UniformInt(150, 1500), s.UniformInt(2, 10)
 	wanted, idle := quiet, 0
 	var slabs []behaviour.Block
 	for i := range steps {
 		at := (float64(i) + s.Float64()) / float64(steps) * s.Seconds
 		if s.Chance(often) {
-			wanted = quiet * s.Within(1, fight)
+			wanted = quiet * s.Uniform(1, fight)
 		}
 		wanted = quiet + (wanted-quiet)*fades
 		needs := int(math.Ceil(wanted / perSlab))
@@ -82,12 +82,12 @@ func entitySlabs(s *behaviour.Stack) {
 }
 
 func hubResets(s *behaviour.Stack) {
-	devices, double := s.Whole(4, 300), s.Within(0, 0.4)
-	resets := s.Between(8, 200)
+	devices, double := s.UniformInt(4, 300), s.Uniform(0, 0.4)
+	resets := s.LogUniform(8, 200)
 	resets = min(resets, 18000/float64(devices))
 	starts := jobs(s, max(int(resets), 8))
 	starts[0] = 0.5
-	away := s.Between(0.1, 20)
+	away := s.LogUniform(0.1, 20)
 	for _, at := range starts {
 		leaves := following(s, starts, at)
 		for range devices {
@@ -104,11 +104,11 @@ func hubResets(s *behaviour.Stack) {
 }
 
 func measurements(s *behaviour.Stack) {
-	number := s.Between(200, 20000)
-	keeps := int(min(number*s.Between(0.01, 0.3), 3000))
-	bytes := s.Whole(16, 128)
+	number := s.LogUniform(200, 20000)
+	keeps := int(min(number*s.LogUniform(0.01, 0.3), 3000))
+	bytes := s.UniformInt(16, 128)
 	var ring []behaviour.Block
-	for _, at := range s.Every(s.Seconds/number, s.Within(0, 0.4)) {
+	for _, at := range s.Every(s.Seconds/number, s.Uniform(0, 0.4)) {
 		if ring = append(ring, s.Alloc(at, bytes)); len(ring) > keeps {
 			s.Free(ring[0], at)
 			ring = ring[1:]
@@ -118,8 +118,8 @@ func measurements(s *behaviour.Stack) {
 }
 
 func risingMessages(s *behaviour.Stack) {
-	number, steepness := s.Between(300, 20000), s.Within(1.3, 2)
-	lives := s.Seconds * s.Between(0.00005, 0.02)
+	number, steepness := s.LogUniform(300, 20000), s.Uniform(1.3, 2)
+	lives := s.Seconds * s.LogUniform(0.00005, 0.02)
 	instants := make([]float64, int(number))
 	for i := range instants { // the rate is as the (steepness − 1)-th power of time
 		instants[i] = s.Seconds * math.Pow(s.Float64(), 1/steepness)
@@ -129,10 +129,10 @@ func risingMessages(s *behaviour.Stack) {
 }
 
 func textures(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(1, 3))
-	number := s.Between(500, 20000)
-	seen := s.Seconds * s.Between(0.001, 0.03)
-	fences := s.Every(max(s.Seconds*s.Between(0.0002, 0.01), 0.1), 0.05)
+	s.UseHeap(s.UniformInt(1, 3))
+	number := s.LogUniform(500, 20000)
+	seen := s.Seconds * s.LogUniform(0.001, 0.03)
+	fences := s.Every(max(s.Seconds*s.LogUniform(0.0002, 0.01), 0.1), 0.05)
 	for _, at := range s.Requests(number) {
 		b := s.Alloc(at, 1024<<s.IntN(7))
 		unseen := at + min(s.Exponential(seen), 5*seen)

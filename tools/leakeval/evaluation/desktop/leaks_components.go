@@ -27,14 +27,14 @@ var leaksOfComponents = []behaviour.Behaviour{
 
 func enumerators(s *behaviour.Stack) {
 	loops := count(s, 60, 6000, 200, 12000)
-	share, bytes := lost(s, 0.001, 0.4, loops), s.Whole(40, 176)
-	s.Lose(s.Requests(loops), share, 0.1, behaviour.Same(bytes))
+	share, bytes := lost(s, 0.001, 0.4, loops), s.UniformInt(40, 176)
+	s.Lose(s.Requests(loops), share, 0.1, behaviour.FixedSize(bytes))
 }
 
 func propertyPage(s *behaviour.Stack) {
-	properties := s.Whole(3, 40)
+	properties := s.UniformInt(3, 40)
 	pages := count(s, 10, 400, 25, min(1500, 24000/float64(properties)))
-	typical, stays := s.Between(24, 300), min(s.Between(2, 200), s.Seconds/30)
+	typical, stays := s.LogUniform(24, 300), min(s.LogUniform(2, 200), s.Seconds/30)
 	for _, at := range s.Requests(pages) {
 		s.Alloc(at, s.Size(typical, 0.7))
 		closed := at + s.Exponential(stays)
@@ -47,10 +47,10 @@ func propertyPage(s *behaviour.Stack) {
 
 func failedInvokes(s *behaviour.Stack) {
 	calls := count(s, 30, 5000, 100, 12000)
-	arguments := s.Between(60, 2000)
+	arguments := s.LogUniform(60, 2000)
 	s.Churn(s.Requests(calls), 0.3, s.Sizes(arguments, 0.5))
-	bursts := s.Whole(9, 40)
-	perBurst, pause := s.Between(2, 70), s.Between(0.05, 3)
+	bursts := s.UniformInt(9, 40)
+	perBurst, pause := s.LogUniform(2, 70), s.LogUniform(0.05, 3)
 	for _, at := range spaced(s, bursts, 0) {
 		for range 1 + s.Poisson(perBurst) {
 			at += s.Exponential(pause)
@@ -61,13 +61,13 @@ func failedInvokes(s *behaviour.Stack) {
 
 func adviseSinks(s *behaviour.Stack) {
 	dialogs := count(s, 8, 1000, 60, 5000)
-	share, bytes := lost(s, 0.02, 0.9, dialogs), s.Whole(24, 400)
-	open := min(s.Between(2, 600), s.Seconds/25)
-	s.Lose(s.Requests(dialogs), share, open, behaviour.Same(bytes))
+	share, bytes := lost(s, 0.02, 0.9, dialogs), s.UniformInt(24, 400)
+	open := min(s.LogUniform(2, 600), s.Seconds/25)
+	s.Lose(s.Requests(dialogs), share, open, behaviour.FixedSize(bytes))
 }
 
 func apartments(s *behaviour.Stack) {
-	perThread := s.Whole(1, 7)
+	perThread := s.UniformInt(1, 7)
 	threads := int(count(s, 5, 300, 16, 2500/float64(perThread)))
 	starts := spaced(s, threads, 0)
 	if s.Chance(0.4) { // a timer starts them instead of the user
@@ -86,10 +86,10 @@ func apartments(s *behaviour.Stack) {
 
 func pluginTables(s *behaviour.Stack) {
 	s.UseHeap(s.IntN(4))
-	perLoad, stay := s.Whole(3, 60), s.Whole(1, 3)
+	perLoad, stay := s.UniformInt(3, 60), s.UniformInt(1, 3)
 	loads := int(count(s, 6, 150, 15, 24000/float64(perLoad)))
 	loads = min(loads, 1200)
-	loaded := min(s.Between(1, 300), s.Seconds/float64(2*loads))
+	loaded := min(s.LogUniform(1, 300), s.Seconds/float64(2*loads))
 	for _, at := range jobs(s, loads) {
 		for i := range perLoad {
 			b := s.Alloc(at+0.5*s.Float64(), s.Size(500, 1))
@@ -102,15 +102,15 @@ func pluginTables(s *behaviour.Stack) {
 
 func interopStrings(s *behaviour.Stack) {
 	calls := count(s, 2000, 40000, 3000, 25000)
-	share, typical := lost(s, 0.0005, 0.03, calls), s.Between(16, 400)
+	share, typical := lost(s, 0.0005, 0.03, calls), s.LogUniform(16, 400)
 	s.Lose(s.Requests(calls), share, 0.01, s.Sizes(typical, 0.6))
 }
 
 func parentAndChild(s *behaviour.Stack) {
 	scripts := count(s, 10, 800, 80, 3000)
-	share, children := lost(s, 0.03, 0.6, scripts)/2, s.Whole(1, 4)
+	share, children := lost(s, 0.03, 0.6, scripts)/2, s.UniformInt(1, 4)
 	share = max(share, 20/scripts)
-	lives := min(s.Between(0.5, 400), s.Seconds/30)
+	lives := min(s.LogUniform(0.5, 400), s.Seconds/30)
 	for _, at := range s.Requests(scripts) {
 		isDropped := s.Chance(share)
 		ends := at + s.Exponential(lives)

@@ -31,9 +31,9 @@ var leaksOfDocuments = []behaviour.Behaviour{
 
 func embeddedSheets(s *behaviour.Stack) {
 	documents := count(s, 5, 150, 60, 500)
-	share, typical := max(s.Between(0.05, 0.8), 25/documents), s.Between(2, 18)
+	share, typical := max(s.LogUniform(0.05, 0.8), 25/documents), s.LogUniform(2, 18)
 	typical = min(typical, 2500/(documents*share))
-	open := min(s.Between(20, 3600), s.Seconds/20)
+	open := min(s.LogUniform(20, 3600), s.Seconds/20)
 	for _, at := range s.Requests(documents) {
 		isEmbedding := s.Chance(share)
 		closed := at + s.Exponential(open)
@@ -47,10 +47,10 @@ func embeddedSheets(s *behaviour.Stack) {
 }
 
 func mergedUndo(s *behaviour.Stack) {
-	limit := s.Whole(16, 600)
-	edits := min(float64(limit)*s.Between(3, 40), 15000)
+	limit := s.UniformInt(16, 600)
+	edits := min(float64(limit)*s.LogUniform(3, 40), 15000)
 	edits = max(edits, 400)
-	share, typical := lost(s, 0.004, 0.25, edits), s.Between(80, 4000)
+	share, typical := lost(s, 0.004, 0.25, edits), s.LogUniform(80, 4000)
 	var steps []behaviour.Block
 	for _, at := range s.Requests(edits) {
 		b := s.Alloc(at, s.Size(typical, 0.8))
@@ -66,19 +66,19 @@ func mergedUndo(s *behaviour.Stack) {
 }
 
 func deviceModes(s *behaviour.Stack) {
-	bytes := s.Whole(220, 3500)
-	others := s.Between(1, 400)
+	bytes := s.UniformInt(220, 3500)
+	others := s.LogUniform(1, 400)
 	for _, at := range s.Requests(others) {
 		s.AllocFor(at, min(s.Exponential(20), s.Seconds/20), bytes)
 	}
-	for _, at := range spaced(s, s.Whole(14, 30), 0) {
+	for _, at := range spaced(s, s.UniformInt(14, 30), 0) {
 		s.Alloc(at, bytes)
 	}
 }
 
 func clipboardRendering(s *behaviour.Stack) {
 	copies := count(s, 20, 900, 90, 4000)
-	share, typical, spread := lost(s, 0.01, 0.5, copies), s.Between(100, 60000), s.Within(0.8, 1.9)
+	share, typical, spread := lost(s, 0.01, 0.5, copies), s.LogUniform(100, 60000), s.Uniform(0.8, 1.9)
 	var held behaviour.Block = -1
 	for _, at := range s.Requests(copies) {
 		b := s.Alloc(at, min(s.Size(typical, spread), 30<<20))
@@ -96,9 +96,9 @@ func clipboardRendering(s *behaviour.Stack) {
 }
 
 func abortedMacros(s *behaviour.Stack) {
-	aborts, perMacro := s.Whole(30, 300), s.Between(3, 30)
-	nested := s.Within(0.15, 0.6)
-	saves := spaced(s, s.Whole(6, 40), 0)
+	aborts, perMacro := s.UniformInt(30, 300), s.LogUniform(3, 30)
+	nested := s.Uniform(0.15, 0.6)
+	saves := spaced(s, s.UniformInt(6, 40), 0)
 	for _, at := range spaced(s, aborts, 0) {
 		next := following(s, saves, at)
 		for range min(1+s.Poisson(perMacro), int(3600/(nested*float64(aborts)))) {
@@ -111,28 +111,28 @@ func abortedMacros(s *behaviour.Stack) {
 }
 
 func transcript(s *behaviour.Stack) {
-	bytes := s.Between(256, 16384)
-	at, isGeometric := s.WhenDone(s.Within(0, 0.1)), s.Chance(0.4)
+	bytes := s.LogUniform(256, 16384)
+	at, isGeometric := s.WhenDone(s.Uniform(0, 0.1)), s.Chance(0.4)
 	b := s.Alloc(at, int(bytes))
 	if isGeometric { // evenly many lines fill a block that grows by a factor ever more slowly
-		factor := s.Within(1.03, 1.15)
-		for work := s.Within(0.1, 0.2); work < 1; work *= factor {
+		factor := s.Uniform(1.03, 1.15)
+		for work := s.Uniform(0.1, 0.2); work < 1; work *= factor {
 			bytes *= factor
 			b = s.Resize(b, s.WhenDone(work), int(bytes))
 		}
 		return
 	}
-	step := s.Between(64, 65536)
-	for _, at := range spaced(s, int(s.Between(12, 1500)), 0.12) {
+	step := s.LogUniform(64, 65536)
+	for _, at := range spaced(s, int(s.LogUniform(12, 1500)), 0.12) {
 		bytes += step
 		b = s.Resize(b, at, int(bytes))
 	}
 }
 
 func tilePreviews(s *behaviour.Stack) {
-	c := cache{s: s, limit: s.Whole(32, 400), randomly: s.Chance(0.3)}
-	tiles, uses := c.limit*s.Whole(3, 12), min(float64(c.limit)*s.Between(15, 60), 9000)
-	share, preview := lost(s, 0.002, 0.1, uses/6), s.Whole(512, 6000)
+	c := cache{s: s, limit: s.UniformInt(32, 400), randomly: s.Chance(0.3)}
+	tiles, uses := c.limit*s.UniformInt(3, 12), min(float64(c.limit)*s.LogUniform(15, 60), 9000)
+	share, preview := lost(s, 0.002, 0.1, uses/6), s.UniformInt(512, 6000)
 	previews := map[behaviour.Block]behaviour.Block{}
 	next := behaviour.Block(0)
 	for _, at := range s.Requests(uses) {
@@ -152,8 +152,8 @@ func tilePreviews(s *behaviour.Stack) {
 }
 
 func suggestions(s *behaviour.Stack) {
-	switches := spaced(s, s.Whole(20, 300), 0)
-	words, perWord := s.Between(100, 2500), s.Whole(2, 9)
+	switches := spaced(s, s.UniformInt(20, 300), 0)
+	words, perWord := s.LogUniform(100, 2500), s.UniformInt(2, 9)
 	for _, at := range s.Requests(words) {
 		for range perWord {
 			s.AllocFor(at, s.Exponential(1.5), s.Size(28, 0.3))

@@ -25,10 +25,10 @@ var leaksOfMachines = []behaviour.Behaviour{
 }
 
 func trayTips(s *behaviour.Stack) {
-	ticks := min(max(s.Seconds/s.Between(1, 300), 60), 3000)
-	bytes, spread := s.Between(16, 256), s.Within(0, 0.4)
-	beside := s.Whole(0, 4)
-	for _, at := range s.Every(s.Seconds/ticks, s.Within(0, 0.5)) {
+	ticks := min(max(s.Seconds/s.LogUniform(1, 300), 60), 3000)
+	bytes, spread := s.LogUniform(16, 256), s.Uniform(0, 0.4)
+	beside := s.UniformInt(0, 4)
+	for _, at := range s.Every(s.Seconds/ticks, s.Uniform(0, 0.5)) {
 		s.Alloc(at, s.Size(bytes, spread))
 		for range beside {
 			s.AllocFor(at, 0.01+s.Exponential(0.05), s.Size(bytes, spread))
@@ -37,8 +37,8 @@ func trayTips(s *behaviour.Stack) {
 }
 
 func namelessDevices(s *behaviour.Stack) {
-	storms, devices := s.Whole(10, 45), s.Between(5, 150)
-	share, within := max(s.Between(0.01, 0.3), 3.5/devices), s.Between(0.2, 30)
+	storms, devices := s.UniformInt(10, 45), s.LogUniform(5, 150)
+	share, within := max(s.LogUniform(0.01, 0.3), 3.5/devices), s.LogUniform(0.2, 30)
 	for _, storm := range jobs(s, storms) {
 		for range 1 + s.Poisson(devices) {
 			b := s.Alloc(storm+within*s.Float64(), s.Size(160, 0.35))
@@ -51,12 +51,12 @@ func namelessDevices(s *behaviour.Stack) {
 
 func seeks(s *behaviour.Stack) {
 	s.UseHeap(s.IntN(4))
-	frames, depth := s.Between(1500, 22000), s.Between(2, 40)
-	bytes, perSeek := s.Whole(32, 900), s.Between(1, 12)
+	frames, depth := s.LogUniform(1500, 22000), s.LogUniform(2, 40)
+	bytes, perSeek := s.UniformInt(32, 900), s.LogUniform(1, 12)
 	for _, at := range s.Requests(frames) {
-		s.AllocFor(at, depth*s.Within(0.5, 1)/60, bytes)
+		s.AllocFor(at, depth*s.Uniform(0.5, 1)/60, bytes)
 	}
-	for _, at := range spaced(s, s.Whole(20, 250), 0) {
+	for _, at := range spaced(s, s.UniformInt(20, 250), 0) {
 		for range 1 + s.Poisson(perSeek) {
 			s.Alloc(at-0.2*s.Float64(), bytes)
 		}
@@ -64,21 +64,21 @@ func seeks(s *behaviour.Stack) {
 }
 
 func voices(s *behaviour.Stack) {
-	sounds := s.Between(8000, 28000)
-	share, bytes := lost(s, 0.0005, 0.01, sounds), s.Whole(200, 1400)
-	plays := s.Between(0.2, 4)
+	sounds := s.LogUniform(8000, 28000)
+	share, bytes := lost(s, 0.0005, 0.01, sounds), s.UniformInt(200, 1400)
+	plays := s.LogUniform(0.2, 4)
 	for _, at := range s.Requests(sounds) {
 		b := s.Alloc(at, bytes)
 		if !s.Chance(share) {
-			s.Free(b, at+min(s.Around(plays, 0.7), s.Seconds/20))
+			s.Free(b, at+min(s.LogNormal(plays, 0.7), s.Seconds/20))
 		}
 	}
 }
 
 func handlerCycles(s *behaviour.Stack) {
-	perPage, cycles := s.Whole(8, 150), s.Whole(1, 5)
+	perPage, cycles := s.UniformInt(8, 150), s.UniformInt(1, 5)
 	pages := count(s, 10, 600, 60, min(1200, 18000/float64(perPage)))
-	share, views := max(s.Between(0.05, 1), 25/pages), min(s.Between(3, 900), s.Seconds/40)
+	share, views := max(s.LogUniform(0.05, 1), 25/pages), min(s.LogUniform(3, 900), s.Seconds/40)
 	share = min(share, 2000/(pages*float64(cycles)))
 	for _, at := range s.Requests(pages) {
 		left, stays := at+3+s.Exponential(views), 0
@@ -95,26 +95,26 @@ func handlerCycles(s *behaviour.Stack) {
 }
 
 func lockedIndexer(s *behaviour.Stack) {
-	files := s.Between(600, 15000)
-	share, typical := lost(s, 0.004, 0.15, files), s.Between(200, 9000)
+	files := s.LogUniform(600, 15000)
+	share, typical := lost(s, 0.004, 0.15, files), s.LogUniform(200, 9000)
 	index := func(n, from, to float64) {
 		s.Lose(s.Instants(n, from, to), share, 0.4, s.Sizes(typical, 1))
 	}
 	if s.Chance(0.35) { // one evening, from which on nobody comes back before the end of the run
-		index(files, s.Within(0.25, 0.48)*s.Seconds, s.Seconds)
+		index(files, s.Uniform(0.25, 0.48)*s.Seconds, s.Seconds)
 		return
 	}
-	breaks := s.Whole(9, 18)
-	stretch, share0 := s.Seconds/float64(breaks), s.Within(0.15, 0.5)
+	breaks := s.UniformInt(9, 18)
+	stretch, share0 := s.Seconds/float64(breaks), s.Uniform(0.15, 0.5)
 	for _, at := range jobs(s, breaks) {
 		index(files/float64(breaks), at, at+stretch*share0)
 	}
 }
 
 func lateAddIn(s *behaviour.Stack) {
-	begins := s.Within(0.15, 0.45)
-	changes := s.Between(60, 3000)
-	bytes := s.Whole(32, 240)
+	begins := s.Uniform(0.15, 0.45)
+	changes := s.LogUniform(60, 3000)
+	bytes := s.UniformInt(32, 240)
 	for range s.Poisson(changes) {
 		work := s.Float64()
 		at := s.WhenDone(work)
@@ -126,8 +126,8 @@ func lateAddIn(s *behaviour.Stack) {
 }
 
 func manifests(s *behaviour.Stack) {
-	checks := s.Whole(13, 70)
-	nodes, foreign := s.Between(5, 250), s.Whole(1, 12)
+	checks := s.UniformInt(13, 70)
+	nodes, foreign := s.LogUniform(5, 250), s.UniformInt(1, 12)
 	for _, at := range jobs(s, checks) {
 		parsed := at + s.Exponential(1.5)
 		for range foreign + s.Poisson(nodes) {
@@ -140,10 +140,10 @@ func manifests(s *behaviour.Stack) {
 }
 
 func windowList(s *behaviour.Stack) {
-	step := 8 * s.Whole(4, 64)
+	step := 8 * s.UniformInt(4, 64)
 	bytes := step
 	b := s.Alloc(s.WhenDone(0.01), bytes)
-	growths := int(s.Between(14, 400))
+	growths := int(s.LogUniform(14, 400))
 	for _, at := range spaced(s, growths, 0.02) {
 		bytes += step
 		b = s.Resize(b, at, bytes)

@@ -12,12 +12,12 @@ func shutdown(s *behaviour.Stack) float64 { return s.Seconds * 1.02 }
 
 // count draws how often something happens in the run: a rate per hour, within bounds for the whole run.
 func count(s *behaviour.Stack, low, high, least, most float64) float64 {
-	return min(max(s.Between(low, high)*s.Seconds/3600, least), most)
+	return min(max(s.LogUniform(low, high)*s.Seconds/3600, least), most)
 }
 
 // lost draws the share of n blocks that are lost, so that a run loses some thirty at least and three thousand at most.
 func lost(s *behaviour.Stack, low, high, n float64) float64 {
-	return min(max(s.Between(low, high), 30/n), 3000/n, 1)
+	return min(max(s.LogUniform(low, high), 30/n), 3000/n, 1)
 }
 
 // spaced are n instants, one in each of n equal stretches of the work that is left after a share of it.

@@ -27,8 +27,8 @@ var undecidable = []behaviour.Behaviour{
 
 func addressCache(s *behaviour.Stack) {
 	c := cache{s: s, limit: 6000}
-	pages := s.Between(60, 3000)
-	typical, again := s.Between(300, 9000), s.Within(0.1, 0.6)
+	pages := s.LogUniform(60, 3000)
+	typical, again := s.LogUniform(300, 9000), s.Uniform(0.1, 0.6)
 	address := 0
 	for _, at := range s.Requests(pages) {
 		if !s.Chance(again) {
@@ -41,25 +41,25 @@ func addressCache(s *behaviour.Stack) {
 }
 
 func propertyNames(s *behaviour.Stack) {
-	slows := s.Within(0.55, 0.95) // the number of names is as this power of the work
-	for range s.Poisson(s.Between(80, 3500)) {
+	slows := s.Uniform(0.55, 0.95) // the number of names is as this power of the work
+	for range s.Poisson(s.LogUniform(80, 3500)) {
 		at := s.WhenDone(math.Pow(s.Float64(), 1/slows))
 		s.Free(s.Alloc(at, s.Size(32, 0.4)), shutdown(s))
 	}
 }
 
 func fewLots(s *behaviour.Stack) {
-	for _, at := range spaced(s, s.Whole(2, 4), 0.1) {
-		lasts := s.Seconds * s.Between(0.0001, 0.03)
-		s.Burst(int(s.Between(8, 400)), at, lasts, s.Sizes(200, 0.5))
+	for _, at := range spaced(s, s.UniformInt(2, 4), 0.1) {
+		lasts := s.Seconds * s.LogUniform(0.0001, 0.03)
+		s.Burst(int(s.LogUniform(8, 400)), at, lasts, s.Sizes(200, 0.5))
 	}
-	s.Churn(s.Requests(s.Between(1, 5000)), 0.5, s.Sizes(200, 0.5))
+	s.Churn(s.Requests(s.LogUniform(1, 5000)), 0.5, s.Sizes(200, 0.5))
 }
 
 func deepUndo(s *behaviour.Stack) {
-	typical, undone := s.Between(60, 3000), s.Between(0.005, 0.1)
+	typical, undone := s.LogUniform(60, 3000), s.LogUniform(0.005, 0.1)
 	var steps []behaviour.Block
-	for _, at := range s.Requests(s.Between(80, 3500)) {
+	for _, at := range s.Requests(s.LogUniform(80, 3500)) {
 		if s.Chance(undone) && len(steps) > 0 {
 			last := len(steps) - 1
 			s.Free(steps[last], at)
@@ -71,9 +71,9 @@ func deepUndo(s *behaviour.Stack) {
 }
 
 func pausedPrinter(s *behaviour.Stack) {
-	prints := s.Whole(20, 200)
-	pages := s.Between(1, 3500/float64(prints))
-	paused := s.WhenDone(s.Within(0, 0.45))
+	prints := s.UniformInt(20, 200)
+	pages := s.LogUniform(1, 3500/float64(prints))
+	paused := s.WhenDone(s.Uniform(0, 0.45))
 	for _, at := range spaced(s, prints, 0) {
 		for i := range 1 + s.Poisson(pages) {
 			b := s.Alloc(at+0.05*float64(i), s.Size(2500, 0.7))
@@ -81,15 +81,15 @@ func pausedPrinter(s *behaviour.Stack) {
 				s.Free(b, at+3+float64(i))
 				continue
 			}
-			s.Free(b, s.Seconds*s.Within(1.03, 1.4))
+			s.Free(b, s.Seconds*s.Uniform(1.03, 1.4))
 		}
 	}
 }
 
 func longWindows(s *behaviour.Stack) {
-	windows, each := s.Between(25, 400), s.Whole(1, 8)
+	windows, each := s.LogUniform(25, 400), s.UniformInt(1, 8)
 	for _, at := range s.Requests(windows) {
-		closed := at + s.Seconds*s.Within(0.35, 1.8)
+		closed := at + s.Seconds*s.Uniform(0.35, 1.8)
 		for range each {
 			s.Free(s.Alloc(at+s.Float64(), s.Size(900, 0.9)), closed)
 		}
@@ -97,9 +97,9 @@ func longWindows(s *behaviour.Stack) {
 }
 
 func waitingWrappers(s *behaviour.Stack) {
-	calls, small := s.Between(200, 9000), spaced(s, s.Whole(15, 90), 0)
-	share, full := max(s.Between(0.02, 0.3), 30/calls), s.Seconds*s.Within(1.03, 2)
-	bytes := s.Whole(80, 360)
+	calls, small := s.LogUniform(200, 9000), spaced(s, s.UniformInt(15, 90), 0)
+	share, full := max(s.LogUniform(0.02, 0.3), 30/calls), s.Seconds*s.Uniform(1.03, 2)
+	bytes := s.UniformInt(80, 360)
 	for _, at := range s.Requests(calls) {
 		b := s.Alloc(at, bytes)
 		if s.Chance(share) { // it was in use during two small collections and is old now

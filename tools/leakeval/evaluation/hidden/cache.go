@@ -70,11 +70,11 @@ func (c *cache) forget(i int) {
 
 // popular draws n keys, some of them far more often than others. In some programs what is popular shifts over the run.
 func popular(s *behaviour.Stack, n int) []int {
-	all := s.Between(0.5, 8) * float64(n)
-	zipf := rand.NewZipf(s.Rand, s.Within(1.02, 1.5), s.Between(1, all/20), uint64(all))
+	all := s.LogUniform(0.5, 8) * float64(n)
+	zipf := rand.NewZipf(s.Rand, s.Uniform(1.02, 1.5), s.LogUniform(1, all/20), uint64(all))
 	drift := 0.0
 	if s.Chance(0.4) {
-		drift = s.Between(0.01, 0.3)
+		drift = s.LogUniform(0.01, 0.3)
 	}
 	keys := make([]int, n)
 	for i := range keys {
@@ -91,7 +91,7 @@ func capacity(s *behaviour.Stack, uses []float64, keys []int) int {
 			seen[keys[i]] = true
 		}
 	}
-	return min(max(int(float64(len(seen))*s.Within(0.3, 0.95)), 15), 3500)
+	return min(max(int(float64(len(seen))*s.Uniform(0.3, 0.95)), 15), 3500)
 }
 
 // runCache plays a cache that is full by a third of the run and turns over from then on.

@@ -23,47 +23,47 @@ var innocentFlight = []behaviour.Behaviour{
 // flightRising has an end of the run that is several times as busy as its start.
 func flightRising(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n, power := s.WholeBetween(150, 20000), s.Within(1.5, 3.5)
-	mean := min(s.Between(0.002, 0.06), 2000/(power*float64(n))) * s.Seconds
-	spread, size := s.Within(0.1, 1), sizes(s, 60, 20000)
+	n, power := s.LogUniformInt(150, 20000), s.Uniform(1.5, 3.5)
+	mean := min(s.LogUniform(0.002, 0.06), 2000/(power*float64(n))) * s.Seconds
+	spread, size := s.Uniform(0.1, 1), sizes(s, 60, 20000)
 	for _, at := range rising(s, n, power) {
-		s.AllocFor(at, min(s.Around(mean, spread), s.Seconds/7), size())
+		s.AllocFor(at, min(s.LogNormal(mean, spread), s.Seconds/7), size())
 	}
 }
 
 // flightSlower has blocks that live longer and longer.
 func flightSlower(s *behaviour.Stack) {
-	n := s.WholeBetween(150, 12000)
-	power, size := s.Within(1, 3), sizes(s, 200, 60000)
-	longest := min(s.Between(0.02, 0.12), 1500/float64(n)) * s.Seconds
-	for _, at := range rising(s, n, s.Within(1, 1.7)) {
-		s.AllocFor(at, longest*s.Within(0.4, 1)*(0.05+0.95*math.Pow(at/s.Seconds, power)), size())
+	n := s.LogUniformInt(150, 12000)
+	power, size := s.Uniform(1, 3), sizes(s, 200, 60000)
+	longest := min(s.LogUniform(0.02, 0.12), 1500/float64(n)) * s.Seconds
+	for _, at := range rising(s, n, s.Uniform(1, 1.7)) {
+		s.AllocFor(at, longest*s.Uniform(0.4, 1)*(0.05+0.95*math.Pow(at/s.Seconds, power)), size())
 	}
 }
 
 // queueDrained serves in the order of arrival, evenly, from the start of the pile to its end.
 func queueDrained(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(100, 3800)
-	from, drained := s.Within(0, 0.25), s.Within(0.8, 0.95)
-	peak := s.Within(0.5, 0.75)
+	n := s.LogUniformInt(100, 3800)
+	from, drained := s.Uniform(0, 0.25), s.Uniform(0.8, 0.95)
+	peak := s.Uniform(0.5, 0.75)
 	size := sizes(s, 100, 30000)
-	late := from + s.Within(0.3, 0.9)*(peak-from)
+	late := from + s.Uniform(0.3, 0.9)*(peak-from)
 	for i, at := range atTime(s, n, from, peak) {
 		// Serving starts late, and the last is served when the queue is drained.
 		served := s.Seconds * (late + (drained-late)*float64(i+1)/float64(n))
 		s.Free(s.Alloc(at, size()), max(served, at+s.Exponential(s.Seconds/500)))
 	}
-	few := s.WholeBetween(20, 600)
+	few := s.LogUniformInt(20, 600)
 	churn(s, atTime(s, few, 0, 1), held(s, few, 50), size, nil)
 }
 
 // heavyTails are cut at the limit, so that the oldest are of any age up to it.
 func heavyTails(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n, tail := s.WholeBetween(200, 12000), s.Within(0.4, 1.3)
-	limit := s.Seconds / s.Within(7, 12)
-	shortest, size := limit*s.Between(1e-4, 0.02), sizes(s, 80, 8000)
+	n, tail := s.LogUniformInt(200, 12000), s.Uniform(0.4, 1.3)
+	limit := s.Seconds / s.Uniform(7, 12)
+	shortest, size := limit*s.LogUniform(1e-4, 0.02), sizes(s, 80, 8000)
 	for _, at := range atWork(s, n, 0, 1) {
 		s.AllocFor(at, min(shortest*math.Pow(1-s.Float64(), -1/tail), limit), size())
 	}
@@ -72,11 +72,11 @@ func heavyTails(s *behaviour.Stack) {
 // timesToLive are removed by a timer.
 func timesToLive(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n, size := s.WholeBetween(200, 9000), sizes(s, 48, 600)
-	sweep := s.Seconds * s.Between(0.001, 0.02)
-	longest := s.Seconds * s.Within(0.06, 0.12)
-	lives := []float64{longest, longest * s.Within(0.1, 0.4), longest * s.Between(0.005, 0.1)}
-	for _, at := range rising(s, n, s.Within(1.2, 2.5)) {
-		s.Free(s.Alloc(at, size()), behaviour.Tick(at+lives[s.IntN(len(lives))], sweep))
+	n, size := s.LogUniformInt(200, 9000), sizes(s, 48, 600)
+	sweep := s.Seconds * s.LogUniform(0.001, 0.02)
+	longest := s.Seconds * s.Uniform(0.06, 0.12)
+	lives := []float64{longest, longest * s.Uniform(0.1, 0.4), longest * s.LogUniform(0.005, 0.1)}
+	for _, at := range rising(s, n, s.Uniform(1.2, 2.5)) {
+		s.Free(s.Alloc(at, size()), behaviour.NextTick(at+lives[s.IntN(len(lives))], sweep))
 	}
 }

@@ -19,17 +19,17 @@ func hourlyJob(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
 	period := 3600.0
 	if s.Seconds < 7*period {
-		period = s.Seconds / s.Within(7, 13)
+		period = s.Seconds / s.Uniform(7, 13)
 	}
-	nodes, length, size := s.WholeBetween(15, 1200), min(s.Seconds/100, period/4), sizes(s, 40, 2000)
-	least := s.Whole(2, 5)
+	nodes, length, size := s.LogUniformInt(15, 1200), min(s.Seconds/100, period/4), sizes(s, 40, 2000)
+	least := s.UniformInt(2, 5)
 	for _, from := range s.Every(period, 0.05) {
-		length := length * s.Within(0.5, 1)
-		lost := s.Picked(nodes, s.Whole(least, least+2))
+		length := length * s.Uniform(0.5, 1)
+		lost := s.Picked(nodes, s.UniformInt(least, least+2))
 		for i := range nodes {
 			node := s.Alloc(from+length*s.Float64(), size())
 			if !lost[i] {
-				s.Free(node, from+length*s.Within(1, 1.2))
+				s.Free(node, from+length*s.Uniform(1, 1.2))
 			}
 		}
 	}
@@ -37,11 +37,11 @@ func hourlyJob(s *behaviour.Stack) {
 
 // minuteSamples keep one block a minute from some time on.
 func minuteSamples(s *behaviour.Stack) {
-	size, many, minutes := sizes(s, 64, 2000), s.Whole(2, 20), s.Whole(1, 4)
-	from := s.Within(0, 0.5) * s.Seconds
+	size, many, minutes := sizes(s, 64, 2000), s.UniformInt(2, 20), s.UniformInt(1, 4)
+	from := s.Uniform(0, 0.5) * s.Seconds
 	for _, at := range s.Every(60, 0.1) {
 		for range many {
-			s.AllocFor(at+s.Float64(), 60*float64(minutes)*s.Within(0.9, 1.1), size())
+			s.AllocFor(at+s.Float64(), 60*float64(minutes)*s.Uniform(0.9, 1.1), size())
 		}
 		if at >= from {
 			s.Alloc(at, size())
@@ -53,7 +53,7 @@ func minuteSamples(s *behaviour.Stack) {
 func rotationHandles(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
 	rotations := append(bouts(s, 13, 45, 0, 1), s.Seconds*1.01)
-	buffers, size := s.WholeBetween(20, 250), sizes(s, 80, 4000)
+	buffers, size := s.LogUniformInt(20, 250), sizes(s, 80, 4000)
 	from := 0.0
 	for _, end := range rotations {
 		if end <= s.Seconds {
@@ -61,7 +61,7 @@ func rotationHandles(s *behaviour.Stack) {
 		}
 		for range buffers {
 			at := from + (end-from)*s.Float64()
-			s.Free(s.Alloc(at, size()), end+s.Within(0, 0.1))
+			s.Free(s.Alloc(at, size()), end+s.Uniform(0, 0.1))
 		}
 		from = end
 	}

@@ -24,10 +24,10 @@ var leaksByLoad = []behaviour.Behaviour{
 // proxyCache forgets an entry now and then that nobody frees.
 func proxyCache(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(5000, 29000)
+	n := s.LogUniformInt(5000, 29000)
 	uses, keys := atWork(s, n, 0, 1), popular(s, n)
-	c, most := newCache(s, sizes(s, 100, 20000), lastUse, s.Whole(6, 16)), capacity(s, uses, keys)
-	losses := atWork(s, s.WholeBetween(14, 95), 0.02, 0.99)
+	c, most := newCache(s, sizes(s, 100, 20000), lastUse, s.UniformInt(6, 16)), capacity(s, uses, keys)
+	losses := atWork(s, s.LogUniformInt(14, 95), 0.02, 0.99)
 	for i, at := range uses {
 		c.use(at, keys[i], most)
 		for len(losses) > 0 && losses[0] <= at {
@@ -46,21 +46,21 @@ func proxyCache(s *behaviour.Stack) {
 // shopSessions are freed by a sweep, which does not see some of them.
 func shopSessions(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(200, 3000)
-	expiry, sweep, size := s.Seconds*s.Between(0.02, 0.09), s.Seconds*s.Between(0.001, 0.02), sizes(s, 100, 8000)
-	lost := s.Picked(n, max(16, int(s.Within(0.02, 0.1)*float64(n))))
+	n := s.LogUniformInt(200, 3000)
+	expiry, sweep, size := s.Seconds*s.LogUniform(0.02, 0.09), s.Seconds*s.LogUniform(0.001, 0.02), sizes(s, 100, 8000)
+	lost := s.Picked(n, max(16, int(s.Uniform(0.02, 0.1)*float64(n))))
 	for i, at := range atWork(s, n, 0, 1) {
 		session := s.Alloc(at, size())
 		if !lost[i] {
 			use := min(s.Exponential(expiry/2), s.Seconds/20)
-			s.Free(session, behaviour.Tick(at+use+expiry, sweep))
+			s.Free(session, behaviour.NextTick(at+use+expiry, sweep))
 		}
 	}
 }
 
 // comReferences keep one object in a thousand.
 func comReferences(s *behaviour.Stack) {
-	n := s.Whole(13000, 29500)
+	n := s.UniformInt(13000, 29500)
 	lost := s.Picked(n, max(13, n/1000))
 	churn(s, atWork(s, n, 0, 1), held(s, n, 300), sizes(s, 24, 400), lost)
 }
@@ -68,9 +68,9 @@ func comReferences(s *behaviour.Stack) {
 // detachedNodes are a few of very many nodes, which come and go by the message.
 func detachedNodes(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n, nodes := s.WholeBetween(6000, 27000), s.Whole(4, 60)
+	n, nodes := s.LogUniformInt(6000, 27000), s.UniformInt(4, 60)
 	mean, size := held(s, n, 300), sizes(s, 24, 600)
-	lost := s.Picked(n, s.WholeBetween(14, 90))
+	lost := s.Picked(n, s.LogUniformInt(14, 90))
 	made := 0
 	for _, at := range atWork(s, n/nodes, 0, 1) {
 		end := at + s.Exponential(mean)
@@ -87,8 +87,8 @@ func detachedNodes(s *behaviour.Stack) {
 // collectorLeavesCycles frees the garbage by the collection.
 func collectorLeavesCycles(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(70, 1200)
-	mean, size := s.Seconds*s.Between(1e-4, 0.03), sizes(s, 32, 3000)
+	n := s.LogUniformInt(70, 1200)
+	mean, size := s.Seconds*s.LogUniform(1e-4, 0.03), sizes(s, 32, 3000)
 	collections := append(bouts(s, 15, 70, 0, 1), s.Seconds*1.01)
 	for _, at := range atWork(s, n, 0, 1) {
 		object := s.Alloc(at, size())
@@ -100,11 +100,11 @@ func collectorLeavesCycles(s *behaviour.Stack) {
 
 // shiftOrders leave records by day; at night only these are there.
 func shiftOrders(s *behaviour.Stack) {
-	shifts, length := s.Whole(2, 4), s.Within(0.45, 0.65)
-	starts := s.Within(0, 1-length)
-	n := s.WholeBetween(800, 12000)
+	shifts, length := s.UniformInt(2, 4), s.Uniform(0.45, 0.65)
+	starts := s.Uniform(0, 1-length)
+	n := s.LogUniformInt(800, 12000)
 	mean, size := min(held(s, n, 500), s.Seconds/60), sizes(s, 48, 2000)
-	lost := s.Picked(n, s.WholeBetween(17, 95))
+	lost := s.Picked(n, s.LogUniformInt(17, 95))
 	for i := range n {
 		at := s.Seconds * (float64(s.IntN(shifts)) + starts + length*s.Float64()) / float64(shifts)
 		order := s.Alloc(at, size())

@@ -20,10 +20,10 @@ var leaksOfParts = []behaviour.Behaviour{
 func pluginLives(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
 	loads := append(bouts(s, 7, 15, 0.01, 0.98), s.Seconds)
-	blocks, size, least := s.WholeBetween(20, 700), sizes(s, 40, 4000), s.Whole(2, 4)
+	blocks, size, least := s.LogUniformInt(20, 700), sizes(s, 40, 4000), s.UniformInt(2, 4)
 	for i, from := range loads[:len(loads)-1] {
-		end := from + (loads[i+1]-from)*s.Within(0.1, 0.8)
-		lost := s.Picked(blocks, s.Whole(least, least+3))
+		end := from + (loads[i+1]-from)*s.Uniform(0.1, 0.8)
+		lost := s.Picked(blocks, s.UniformInt(least, least+3))
 		for i := range blocks {
 			at := from + (end-from)*s.Float64()*s.Float64()
 			block := s.Alloc(at, size())
@@ -40,11 +40,11 @@ func pluginLives(s *behaviour.Stack) {
 
 // addInHeap works in many short windows of the run, and all of it is in a private heap.
 func addInHeap(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(1, 3))
-	windows, width := s.Whole(9, 20), s.Within(0.2, 0.5)
-	n := s.WholeBetween(300, 5000)
+	s.UseHeap(s.UniformInt(1, 3))
+	windows, width := s.UniformInt(9, 20), s.Uniform(0.2, 0.5)
+	n := s.LogUniformInt(300, 5000)
 	mean, size := held(s, n, 300), sizes(s, 32, 3000)
-	lost := s.Picked(n, min(s.WholeBetween(16, 140), n/12))
+	lost := s.Picked(n, min(s.LogUniformInt(16, 140), n/12))
 	for i := range n {
 		at := s.Seconds * (float64(s.IntN(windows)) + width*s.Float64()) / float64(windows)
 		object := s.Alloc(at, size())
@@ -57,15 +57,15 @@ func addInHeap(s *behaviour.Stack) {
 // growingIndex is one block among many which grow in the same way and are freed.
 func growingIndex(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	step, from := s.WholeBetween(64, 8192), s.Within(0, 0.4)
-	grows := atWork(s, s.Whole(12, 90), from, 1)
+	step, from := s.LogUniformInt(64, 8192), s.Uniform(0, 0.4)
+	grows := atWork(s, s.UniformInt(12, 90), from, 1)
 	index := s.Alloc(grows[0], step)
 	for i, at := range grows[1:] {
 		index = s.Resize(index, at, step*(i+2))
 	}
-	length := s.Seconds * s.Between(0.001, 0.06)
-	for _, at := range atWork(s, s.WholeBetween(30, 800), 0, 1) {
-		growAndFree(s, at, length*s.Within(0.3, 1), step, s.Whole(1, 12))
+	length := s.Seconds * s.LogUniform(0.001, 0.06)
+	for _, at := range atWork(s, s.LogUniformInt(30, 800), 0, 1) {
+		growAndFree(s, at, length*s.Uniform(0.3, 1), step, s.UniformInt(1, 12))
 	}
 }
 
@@ -82,16 +82,16 @@ func growAndFree(s *behaviour.Stack, at, seconds float64, step, times int) {
 
 // growingText overflows more and more seldom, as the buffer gets larger.
 func growingText(s *behaviour.Stack) {
-	factor, capacity := s.Within(1.08, 1.22), s.Within(0.01, 0.04)
-	bytes := s.Between(4e4, 4e6)
+	factor, capacity := s.Uniform(1.08, 1.22), s.Uniform(0.01, 0.04)
+	bytes := s.LogUniform(4e4, 4e6)
 	byWork := s.Chance(0.5)
 	text := s.Alloc(0, int(bytes*capacity))
 	for ; capacity < 0.99; capacity *= factor {
 		text = s.Resize(text, share(s, capacity, byWork), int(bytes*capacity*factor))
 	}
-	n := s.WholeBetween(100, 3500)
-	mean, step := held(s, n, 300), s.WholeBetween(64, 4096)
+	n := s.LogUniformInt(100, 3500)
+	mean, step := held(s, n, 300), s.LogUniformInt(64, 4096)
 	for _, at := range atWork(s, n, 0, 1) {
-		growAndFree(s, at, s.Exponential(mean), step, s.Whole(0, 6))
+		growAndFree(s, at, s.Exponential(mean), step, s.UniformInt(0, 6))
 	}
 }

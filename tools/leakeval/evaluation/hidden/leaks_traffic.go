@@ -22,13 +22,13 @@ var leaksInTraffic = []behaviour.Behaviour{
 // relayOutages pile mails up; most of them go when the outage ends.
 func relayOutages(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(800, 15000)
+	n := s.LogUniformInt(800, 15000)
 	size := sizes(s, 100, 20000)
 	churn(s, atWork(s, n, 0, 1), held(s, n, 200), size, nil)
-	waiting, most := s.WholeBetween(10, 250), s.Whole(2, 9)
+	waiting, most := s.LogUniformInt(10, 250), s.UniformInt(2, 9)
 	for _, from := range bouts(s, 6, 10, 0.02, 0.98) {
-		end := from + s.Seconds*s.Between(0.002, 0.012)
-		lost := s.Picked(waiting, s.Whole(2, most))
+		end := from + s.Seconds*s.LogUniform(0.002, 0.012)
+		lost := s.Picked(waiting, s.UniformInt(2, most))
 		for i := range waiting {
 			at := from + (end-from)*s.Float64()
 			mail := s.Alloc(at, size())
@@ -42,10 +42,10 @@ func relayOutages(s *behaviour.Stack) {
 // handlerErrors come by chance among records whose number follows the load.
 func handlerErrors(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(300, 12000)
+	n := s.LogUniformInt(300, 12000)
 	size := sizes(s, 60, 3000)
 	churn(s, waves(s, n), held(s, n, 600), size, nil)
-	for _, at := range atTime(s, s.Whole(13, 40), 0, 1) {
+	for _, at := range atTime(s, s.UniformInt(13, 40), 0, 1) {
 		s.Alloc(at, size())
 	}
 }
@@ -53,15 +53,15 @@ func handlerErrors(s *behaviour.Stack) {
 // connectionContexts stay when all else of a connection goes.
 func connectionContexts(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(24, 98)
+	n := s.LogUniformInt(24, 98)
 	instants := atWork(s, n, 0, 1)
 	if s.Chance(0.5) {
-		instants = rising(s, n, s.Within(1.2, 2.2))
+		instants = rising(s, n, s.Uniform(1.2, 2.2))
 	}
-	mean, size, most := s.Seconds*s.Between(0.003, 0.05), sizes(s, 64, 8000), s.Between(6, 100)
+	mean, size, most := s.Seconds*s.LogUniform(0.003, 0.05), sizes(s, 64, 8000), s.LogUniform(6, 100)
 	for _, at := range instants {
 		end := at + min(s.Exponential(mean), s.Seconds/8)
-		blocks := s.WholeBetween(3, most)
+		blocks := s.LogUniformInt(3, most)
 		context := s.IntN(blocks)
 		for i := range blocks {
 			made := at + (end-at)*0.9*s.Float64()
@@ -78,14 +78,14 @@ func connectionContexts(s *behaviour.Stack) {
 
 // cancelledMatches are lost from some time on, beside rooms that come and go in waves.
 func cancelledMatches(s *behaviour.Stack) {
-	n := s.WholeBetween(800, 12000)
+	n := s.LogUniformInt(800, 12000)
 	size := sizes(s, 80, 4000)
-	mean := min(s.Between(0.002, 0.04), 900/float64(n)) * s.Seconds
+	mean := min(s.LogUniform(0.002, 0.04), 900/float64(n)) * s.Seconds
 	for _, at := range waves(s, n) {
 		s.AllocFor(at, min(s.Exponential(mean), s.Seconds/7), size())
 	}
-	from := s.Within(0.15, 0.5)
-	for _, at := range atTime(s, s.WholeBetween(16, 85), from, 1) {
+	from := s.Uniform(0.15, 0.5)
+	for _, at := range atTime(s, s.LogUniformInt(16, 85), from, 1) {
 		s.Alloc(at, size())
 	}
 }
@@ -93,8 +93,8 @@ func cancelledMatches(s *behaviour.Stack) {
 // halfCleanedJobs leave the second half of some jobs.
 func halfCleanedJobs(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	size, pages := sizes(s, 200, 30000), s.Whole(5, 14)
-	length := s.Seconds * s.Between(0.001, 0.02)
+	size, pages := sizes(s, 200, 30000), s.UniformInt(5, 14)
+	length := s.Seconds * s.LogUniform(0.001, 0.02)
 	job := func(from float64, fails bool) {
 		for i := range pages {
 			at := from + length*(float64(i)+s.Float64())/float64(pages)
@@ -104,7 +104,7 @@ func halfCleanedJobs(s *behaviour.Stack) {
 			}
 		}
 	}
-	for _, at := range atWork(s, s.WholeBetween(40, 900), 0, 1) {
+	for _, at := range atWork(s, s.LogUniformInt(40, 900), 0, 1) {
 		job(at, false)
 	}
 	for _, at := range bouts(s, 7, 14, 0.01, 0.97) {

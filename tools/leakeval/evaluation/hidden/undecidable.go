@@ -21,18 +21,18 @@ var undecidable = []behaviour.Behaviour{
 // fewOutages leave blocks beside others that come and go.
 func fewOutages(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n, size, most := s.WholeBetween(50, 6000), sizes(s, 60, 6000), s.Between(5, 80)
+	n, size, most := s.LogUniformInt(50, 6000), sizes(s, 60, 6000), s.LogUniform(5, 80)
 	churn(s, atWork(s, n, 0, 1), held(s, n, 300), size, nil)
-	outages := append(bouts(s, 1, 3, 0.02, 0.8), s.Seconds*s.Within(0.85, 0.98))
+	outages := append(bouts(s, 1, 3, 0.02, 0.8), s.Seconds*s.Uniform(0.85, 0.98))
 	for _, from := range outages {
-		s.Burst(s.WholeBetween(4, most), from, s.Seconds*0.01, size)
+		s.Burst(s.LogUniformInt(4, most), from, s.Seconds*0.01, size)
 	}
 }
 
 // cacheNotFull loads each key once and evicts none.
 func cacheNotFull(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n := s.WholeBetween(80, 3800)
+	n := s.LogUniformInt(80, 3800)
 	c, keys := newCache(s, sizes(s, 500, 30000), lastUse, 1), popular(s, n)
 	for i, at := range atWork(s, n, 0, 1) {
 		c.use(at, keys[i], n)
@@ -42,8 +42,8 @@ func cacheNotFull(s *behaviour.Stack) {
 // queueNotDrained is served slowly, in the order of arrival, from some time on.
 func queueNotDrained(s *behaviour.Stack) {
 	s.MaybePrivate(0.35)
-	n, from := s.WholeBetween(60, 3800), s.Within(0.1, 0.6)
-	size, slow := sizes(s, 100, 10000), s.Within(1.8, 6)
+	n, from := s.LogUniformInt(60, 3800), s.Uniform(0.1, 0.6)
+	size, slow := sizes(s, 100, 10000), s.Uniform(1.8, 6)
 	for _, at := range atTime(s, n, 0, 1) {
 		behind := max(0, at-from*s.Seconds)
 		s.AllocFor(at, slow*behind+s.Exponential(s.Seconds/500), size())
@@ -52,10 +52,10 @@ func queueNotDrained(s *behaviour.Stack) {
 
 // longExpiry frees only what came early in the run.
 func longExpiry(s *behaviour.Stack) {
-	n, expiry := s.WholeBetween(50, 3800), s.Seconds*s.Within(0.3, 0.85)
-	sweep, size := s.Seconds*s.Between(0.001, 0.02), sizes(s, 100, 6000)
+	n, expiry := s.LogUniformInt(50, 3800), s.Seconds*s.Uniform(0.3, 0.85)
+	sweep, size := s.Seconds*s.LogUniform(0.001, 0.02), sizes(s, 100, 6000)
 	for _, at := range atWork(s, n, 0, 1) {
 		use := min(s.Exponential(s.Seconds/100), s.Seconds/15)
-		s.Free(s.Alloc(at, size()), behaviour.Tick(at+use+expiry, sweep))
+		s.Free(s.Alloc(at, size()), behaviour.NextTick(at+use+expiry, sweep))
 	}
 }

@@ -24,31 +24,31 @@ var innocentCaches = []behaviour.Behaviour{
 
 func pageCache(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	at, keys := lookups(s, s.Between(400, 12000))
-	page := 1 << s.Whole(11, 16)
+	at, keys := lookups(s, s.LogUniform(400, 12000))
+	page := 1 << s.UniformInt(11, 16)
 	newCache(s, boundOf(s, keys), leastRecent).play(at, keys, func() int { return page })
 }
 
 func objectCache(s *behaviour.Stack) {
-	at, keys := lookups(s, s.Between(300, 12000))
+	at, keys := lookups(s, s.LogUniform(300, 12000))
 	newCache(s, boundOf(s, keys), anyOne).play(at, keys, sizes(s, 800, 200000))
 }
 
 func statementCache(s *behaviour.Stack) {
-	at, keys := lookups(s, s.Between(300, 9000))
+	at, keys := lookups(s, s.LogUniform(300, 9000))
 	newCache(s, min(boundOf(s, keys), 1000), leastOften).play(at, keys, sizes(s, 700, 30000))
 }
 
 func answerCache(s *behaviour.Stack) {
-	at, keys := lookups(s, s.Between(300, 8000))
-	e := expiry{seconds: min(s.Between(20, 3600), s.Seconds/10), reaper: min(s.Between(1, 300), s.Seconds/40)}
+	at, keys := lookups(s, s.LogUniform(300, 8000))
+	e := expiry{seconds: min(s.LogUniform(20, 3600), s.Seconds/10), reaper: min(s.LogUniform(1, 300), s.Seconds/40)}
 	e.play(s, at, keys, sizes(s, 90, 900))
 }
 
 func resumableSessions(s *behaviour.Stack) {
-	n, size := s.Between(3500, 11000), sizes(s, 300, 3500)
-	lifetime := min(s.Between(60, 1800), s.Seconds/12)
-	resumed := s.Within(0, 0.8) // clients that resume make no session
+	n, size := s.LogUniform(3500, 11000), sizes(s, 300, 3500)
+	lifetime := min(s.LogUniform(60, 1800), s.Seconds/12)
+	resumed := s.Uniform(0, 0.8) // clients that resume make no session
 	var kept []behaviour.Block
 	var due []float64
 	for i, at := range s.Requests(n) {
@@ -66,7 +66,7 @@ func resumableSessions(s *behaviour.Stack) {
 }
 
 func generations(s *behaviour.Stack) {
-	at, keys := lookups(s, s.Between(600, 10000))
+	at, keys := lookups(s, s.LogUniform(600, 10000))
 	// A generation takes what comes new in the first eighth of the run or less.
 	bound := max(4, boundOf(s, keys[:len(keys)*3/10]))
 	size := sizes(s, 100, 1200)
@@ -91,14 +91,14 @@ func generations(s *behaviour.Stack) {
 }
 
 func internedNames(s *behaviour.Stack) {
-	names := int(s.Between(20, 1500))
-	at, who := visits(s, float64(names)*s.Within(9, 20), names)
+	names := int(s.LogUniform(20, 1500))
+	at, who := visits(s, float64(names)*s.Uniform(9, 20), names)
 	newCache(s, names, anyOne).play(at, who, sizes(s, 12, 90))
 }
 
 func mailboxes(s *behaviour.Stack) {
-	boxes, parts := int(s.Between(30, 1200)), s.Whole(1, 3)
-	at, who := visits(s, float64(boxes)*s.Within(8, 16), boxes)
+	boxes, parts := int(s.LogUniform(30, 1200)), s.UniformInt(1, 3)
+	at, who := visits(s, float64(boxes)*s.Uniform(8, 16), boxes)
 	size, seen := sizes(s, 200, 4000), make([]bool, boxes)
 	for i, t := range at {
 		if seen[who[i]] {

@@ -26,18 +26,18 @@ var innocentConnections = []behaviour.Behaviour{
 
 func webSessions(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n := s.Between(300, 12000)
-	at, who := visits(s, n, int(s.Between(20, n)))
-	e := expiry{seconds: min(s.Between(60, 2400), s.Seconds/10), sliding: true,
-		reaper: min(s.Between(5, 300), s.Seconds/40)}
+	n := s.LogUniform(300, 12000)
+	at, who := visits(s, n, int(s.LogUniform(20, n)))
+	e := expiry{seconds: min(s.LogUniform(60, 2400), s.Seconds/10), sliding: true,
+		reaper: min(s.LogUniform(5, 300), s.Seconds/40)}
 	e.play(s, at, who, sizes(s, 300, 12000))
 }
 
 func reconnections(s *behaviour.Stack) {
-	clients, size := int(s.Between(30, 1200)), sizes(s, 1024, 66000)
-	keepAlive, arrive := min(s.Between(20, 900), s.Seconds/30), s.Within(1, s.Seconds/8)
+	clients, size := int(s.LogUniform(30, 1200)), sizes(s, 1024, 66000)
+	keepAlive, arrive := min(s.LogUniform(20, 900), s.Seconds/30), s.Uniform(1, s.Seconds/8)
 	storms := episodes(s, 2, 7)
-	stay := s.Seconds * s.Between(0.05, 1) // between storms, clients come and go
+	stay := s.Seconds * s.LogUniform(0.05, 1) // between storms, clients come and go
 	for range clients {
 		at := arrive * s.Float64()
 		next := 0
@@ -48,7 +48,7 @@ func reconnections(s *behaviour.Stack) {
 			end := at + s.Exponential(stay)
 			b := s.Alloc(at, size())
 			if next < len(storms) && end > storms[next] {
-				s.Free(b, storms[next]+keepAlive*s.Within(0.5, 1))
+				s.Free(b, storms[next]+keepAlive*s.Uniform(0.5, 1))
 				at = storms[next] + s.Exponential(keepAlive/3)
 				continue
 			}
@@ -59,24 +59,24 @@ func reconnections(s *behaviour.Stack) {
 }
 
 func growingTraffic(s *behaviour.Stack) {
-	n, size := s.Between(200, 9000), sizes(s, 512, 40000)
-	stay, growth := s.Seconds*s.Between(0.001, 0.04), s.Within(1.3, 3)
+	n, size := s.LogUniform(200, 9000), sizes(s, 512, 40000)
+	stay, growth := s.Seconds*s.LogUniform(0.001, 0.04), s.Uniform(1.3, 3)
 	for range s.Poisson(n) {
 		s.AllocFor(s.Seconds*math.Pow(s.Float64(), 1/growth), s.Exponential(stay), size())
 	}
 }
 
 func replayCache(s *behaviour.Stack) {
-	n, bytes := s.Between(200, 8000), s.Whole(40, 200)
-	skew, purge := min(s.Between(60, 600), s.Seconds/12), min(s.Between(1, 400), s.Seconds/24)
+	n, bytes := s.LogUniform(200, 8000), s.UniformInt(40, 200)
+	skew, purge := min(s.LogUniform(60, 600), s.Seconds/12), min(s.LogUniform(1, 400), s.Seconds/24)
 	for _, at := range s.Requests(n) {
-		s.Free(s.Alloc(at, bytes), behaviour.Tick(at+skew, purge))
+		s.Free(s.Alloc(at, bytes), behaviour.NextTick(at+skew, purge))
 	}
 }
 
 func responseBuffers(s *behaviour.Stack) {
-	n := s.Between(60, 3000)
-	first, most, write := 1<<s.Whole(8, 13), s.Whole(1, 7), flight(s, n, 0.01, 20)
+	n := s.LogUniform(60, 3000)
+	first, most, write := 1<<s.UniformInt(8, 13), s.UniformInt(1, 7), flight(s, n, 0.01, 20)
 	for _, at := range s.Requests(n) {
 		bytes := first
 		b := s.Alloc(at, bytes)
@@ -89,9 +89,9 @@ func responseBuffers(s *behaviour.Stack) {
 }
 
 func workerArenas(s *behaviour.Stack) {
-	n := s.Between(1000, 15000)
-	p := &pool{s: s, idle: min(s.Between(5, 600), s.Seconds/12), least: s.Whole(1, 16), most: s.Whole(17, 300)}
-	size, busy := sizes(s, 2000, 1<<20), s.Between(4, 120) // so many threads are busy on average
+	n := s.LogUniform(1000, 15000)
+	p := &pool{s: s, idle: min(s.LogUniform(5, 600), s.Seconds/12), least: s.UniformInt(1, 16), most: s.UniformInt(17, 300)}
+	size, busy := sizes(s, 2000, 1<<20), s.LogUniform(4, 120) // so many threads are busy on average
 	hold := min(busy*s.Seconds/n, s.Seconds/30)
 	for _, at := range s.Requests(n) {
 		p.take(at, s.Exponential(hold), size)
@@ -100,11 +100,11 @@ func workerArenas(s *behaviour.Stack) {
 }
 
 func shardedTable(s *behaviour.Stack) {
-	shards := 1 << s.Whole(3, 7)
-	objects := shards * s.Whole(6, 120)
+	shards := 1 << s.UniformInt(3, 7)
+	objects := shards * s.UniformInt(6, 120)
 	// A server that locks very many objects looks each of them up often enough to have seen nearly all by half of the run.
-	at, who := visits(s, float64(objects)*s.Within(8, 12), objects)
-	slot, first := s.Whole(8, 48), s.Whole(1, 8)
+	at, who := visits(s, float64(objects)*s.Uniform(8, 12), objects)
+	slot, first := s.UniformInt(8, 48), s.UniformInt(1, 8)
 	tables, counts, rooms := make([]behaviour.Block, shards), make([]int, shards), make([]int, shards)
 	seen := make([]bool, objects)
 	for i, t := range at {

@@ -25,12 +25,12 @@ var innocentQueues = []behaviour.Behaviour{
 
 func backlogs(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n, size := s.Between(300, 9000), sizes(s, 100, 20000)
-	quick, drain := flight(s, n, 0.002, 2), s.Within(0.1, 1)
+	n, size := s.LogUniform(300, 9000), sizes(s, 100, 20000)
+	quick, drain := flight(s, n, 0.002, 2), s.Uniform(0.1, 1)
 	// The last outage ends well before the run does.
 	var from, until []float64
 	for _, at := range episodes(s, 2, 8) {
-		if length := s.Seconds * s.Between(0.005, 0.06); at+length*(1+drain) < 0.92*s.Seconds {
+		if length := s.Seconds * s.LogUniform(0.005, 0.06); at+length*(1+drain) < 0.92*s.Seconds {
 			from, until = append(from, at), append(until, at+length)
 		}
 	}
@@ -47,9 +47,9 @@ func backlogs(s *behaviour.Stack) {
 }
 
 func deferredMail(s *behaviour.Stack) {
-	n, size := s.Between(200, 6000), sizes(s, 1500, 80000)
-	deferred, accepted := s.Between(0.02, 0.6), s.Within(0.1, 0.6)
-	quick, first, limit := flight(s, n, 0.1, 10), s.Between(5, 120), s.Seconds*s.Between(0.01, 0.1)
+	n, size := s.LogUniform(200, 6000), sizes(s, 1500, 80000)
+	deferred, accepted := s.LogUniform(0.02, 0.6), s.Uniform(0.1, 0.6)
+	quick, first, limit := flight(s, n, 0.1, 10), s.LogUniform(5, 120), s.Seconds*s.LogUniform(0.01, 0.1)
 	for _, at := range s.Requests(n) {
 		b := s.Alloc(at, size())
 		if !s.Chance(deferred) {
@@ -69,8 +69,8 @@ func deferredMail(s *behaviour.Stack) {
 }
 
 func slowQueries(s *behaviour.Stack) {
-	n, size := s.Between(80, 6000), sizes(s, 200, 6000)
-	ring := make([]behaviour.Block, max(4, min(2000, int(n*s.Between(0.02, 0.4)))))
+	n, size := s.LogUniform(80, 6000), sizes(s, 200, 6000)
+	ring := make([]behaviour.Block, max(4, min(2000, int(n*s.LogUniform(0.02, 0.4)))))
 	for i, at := range s.Requests(n) {
 		slot := i % len(ring)
 		if i >= len(ring) {
@@ -81,21 +81,21 @@ func slowQueries(s *behaviour.Stack) {
 }
 
 func syncBatches(s *behaviour.Stack) {
-	every := s.Seconds / s.Within(6, 24)
-	objects, size, busy := s.Between(10, 900), sizes(s, 100, 4000), s.Within(0.05, 0.7)
-	spread := s.Within(0, 0.15)
+	every := s.Seconds / s.Uniform(6, 24)
+	objects, size, busy := s.LogUniform(10, 900), sizes(s, 100, 4000), s.Uniform(0.05, 0.7)
+	spread := s.Uniform(0, 0.15)
 	for _, at := range s.Every(every, 0.1) {
-		end := at + every*busy*s.Within(0.8, 1)
-		for range s.Poisson(s.Around(objects, spread)) {
-			s.Free(s.Alloc(at+(end-at)*s.Float64(), size()), end+s.Within(0, 1))
+		end := at + every*busy*s.Uniform(0.8, 1)
+		for range s.Poisson(s.LogNormal(objects, spread)) {
+			s.Free(s.Alloc(at+(end-at)*s.Float64(), size()), end+s.Uniform(0, 1))
 		}
 	}
 }
 
 func lookaside(s *behaviour.Stack) {
-	bytes, n := s.Whole(64, 512), s.Between(1000, 14000)
-	hold, high := flight(s, n, 0.05, 60), s.Whole(8, 200)
-	low := int(float64(high) * s.Within(0.1, 0.9))
+	bytes, n := s.UniformInt(64, 512), s.LogUniform(1000, 14000)
+	hold, high := flight(s, n, 0.05, 60), s.UniformInt(8, 200)
+	low := int(float64(high) * s.Uniform(0.1, 0.9))
 	type event struct {
 		at    float64
 		taken bool
@@ -109,7 +109,7 @@ func lookaside(s *behaviour.Stack) {
 	}
 	// Bursts push the list above its mark again and again.
 	for _, at := range episodes(s, 6, 20) {
-		for range s.Whole(high/2, 2*high) {
+		for range s.UniformInt(high/2, 2*high) {
 			add(at + hold*s.Float64())
 		}
 	}
@@ -138,10 +138,10 @@ func lookaside(s *behaviour.Stack) {
 }
 
 func shiftPeaks(s *behaviour.Stack) {
-	n, size := s.Between(100, 3000), sizes(s, 3000, 400000)
-	read := s.Seconds * s.Between(0.002, 0.04)
+	n, size := s.LogUniform(100, 3000), sizes(s, 3000, 400000)
+	read := s.Seconds * s.LogUniform(0.002, 0.04)
 	churn(s, n, min(read, 100*s.Seconds/n), size)
-	shift, offset := s.Seconds/s.Within(3, 6), s.Float64()
+	shift, offset := s.Seconds/s.Uniform(3, 6), s.Float64()
 	for i := -1; i < 7; i++ {
 		for _, within := range []float64{0.25, 0.7} {
 			peak := shift * (float64(i) + offset + within)

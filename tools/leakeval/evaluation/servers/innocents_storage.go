@@ -23,9 +23,9 @@ var innocentStorage = []behaviour.Behaviour{
 
 func writeBuffer(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n, slab := s.Between(200, 8000), 1<<s.Whole(12, 20)
-	full := int(max(3, n/s.Between(8, 200)))
-	flush := min(s.Between(0.5, 120), s.Seconds/50)
+	n, slab := s.LogUniform(200, 8000), 1<<s.UniformInt(12, 20)
+	full := int(max(3, n/s.LogUniform(8, 200)))
+	flush := min(s.LogUniform(0.5, 120), s.Seconds/50)
 	var slabs []behaviour.Block
 	for _, at := range s.Requests(n) {
 		slabs = append(slabs, s.Alloc(at, slab))
@@ -38,13 +38,13 @@ func writeBuffer(s *behaviour.Stack) {
 }
 
 func rowVersions(s *behaviour.Stack) {
-	n, size := s.Between(300, 10000), sizes(s, 60, 2000)
-	purge, quick := min(s.Between(0.5, 60), s.Seconds/100), flight(s, n, 0.01, 5)
-	length := s.Seconds * s.Between(0.005, 0.06)
+	n, size := s.LogUniform(300, 10000), sizes(s, 60, 2000)
+	purge, quick := min(s.LogUniform(0.5, 60), s.Seconds/100), flight(s, n, 0.01, 5)
+	length := s.Seconds * s.LogUniform(0.005, 0.06)
 	reports := episodes(s, 4, 14)
 	ends := make([]float64, len(reports))
 	for i, at := range reports {
-		ends[i] = at + s.Within(0.5, 1)*length
+		ends[i] = at + s.Uniform(0.5, 1)*length
 	}
 	for _, at := range s.Requests(n) {
 		due := at + s.Exponential(quick)
@@ -53,16 +53,16 @@ func rowVersions(s *behaviour.Stack) {
 				due = max(due, ends[i])
 			}
 		}
-		s.Free(s.Alloc(at, size()), behaviour.Tick(due, purge))
+		s.Free(s.Alloc(at, size()), behaviour.NextTick(due, purge))
 	}
 }
 
 func epochs(s *behaviour.Stack) {
-	keys, n := int(s.Between(20, 1500)), s.Between(500, 12000)
-	epoch, size := int(max(4, n/s.Between(20, 400))), sizes(s, 24, 3000)
+	keys, n := int(s.LogUniform(20, 1500)), s.LogUniform(500, 12000)
+	epoch, size := int(max(4, n/s.LogUniform(20, 400))), sizes(s, 24, 3000)
 	values := make([]behaviour.Block, keys)
 	// The store is loaded when the service starts.
-	load := min(s.Between(1, 300), s.Seconds/12)
+	load := min(s.LogUniform(1, 300), s.Seconds/12)
 	for i := range values {
 		values[i] = s.Alloc(load*s.Float64(), size())
 	}
@@ -83,9 +83,9 @@ func epochs(s *behaviour.Stack) {
 }
 
 func tombstones(s *behaviour.Stack) {
-	n, bytes := s.Between(200, 9000), s.Whole(24, 160)
-	limit := int(max(5, n/s.Between(7, 80)))
-	young := s.Within(0, 0.4) // so much of the newest is kept, as readers may still need it
+	n, bytes := s.LogUniform(200, 9000), s.UniformInt(24, 160)
+	limit := int(max(5, n/s.LogUniform(7, 80)))
+	young := s.Uniform(0, 0.4) // so much of the newest is kept, as readers may still need it
 	var list []behaviour.Block
 	for _, at := range s.Requests(n) {
 		list = append(list, s.Alloc(at, bytes))
@@ -99,15 +99,15 @@ func tombstones(s *behaviour.Stack) {
 }
 
 func finalizers(s *behaviour.Stack) {
-	n, bytes := s.Between(500, 12000), s.Whole(32, 700)
-	survive, collection := s.Within(0.02, 0.5), int(n/s.Between(60, 400))+3
-	full, delay := s.Whole(3, 7), s.Between(0.001, 1)
+	n, bytes := s.LogUniform(500, 12000), s.UniformInt(32, 700)
+	survive, collection := s.Uniform(0.02, 0.5), int(n/s.LogUniform(60, 400))+3
+	full, delay := s.UniformInt(3, 7), s.LogUniform(0.001, 1)
 	var young, old []behaviour.Block
 	count := 0
 	for _, at := range s.Requests(n) {
 		young = append(young, s.Alloc(at, bytes))
 		// The collector adapts, so collections are not quite regular.
-		if float64(len(young)) < float64(collection)*s.Within(0.9, 1.1) {
+		if float64(len(young)) < float64(collection)*s.Uniform(0.9, 1.1) {
 			continue
 		}
 		count++
@@ -127,16 +127,16 @@ func finalizers(s *behaviour.Stack) {
 }
 
 func lateModules(s *behaviour.Stack) {
-	skew := s.Within(0.7, 3) // most are used early, or not
+	skew := s.Uniform(0.7, 3) // most are used early, or not
 	last := min(0.58*s.Seconds, s.WhenDone(0.58))
-	for range s.Whole(5, 60) {
+	for range s.UniformInt(5, 60) {
 		size := sizes(s, 32, 9000)
 		at := last * math.Pow(s.Float64(), skew)
-		took := s.Between(0.01, s.Seconds/100)
-		s.Burst(1+s.Poisson(s.Between(1, 30)), at, took, size)
+		took := s.LogUniform(0.01, s.Seconds/100)
+		s.Burst(1+s.Poisson(s.LogUniform(1, 30)), at, took, size)
 	}
 	if s.Chance(0.6) {
-		n := s.Between(50, 2500)
+		n := s.LogUniform(50, 2500)
 		churn(s, n, flight(s, n, 0.01, 30), sizes(s, 32, 9000))
 	}
 }

@@ -26,24 +26,24 @@ var leaksOfConnections = []behaviour.Behaviour{
 }
 
 func overlappedLost(s *behaviour.Stack) {
-	n := s.Between(300, 8000)
+	n := s.LogUniform(300, 8000)
 	size, wait := sizes(s, 120, 8300), flight(s, n, 0.01, 60)
 	churn(s, n, wait, size)
-	most := s.Whole(3, 60)
+	most := s.UniformInt(3, 60)
 	for _, at := range episodes(s, 8, 22) {
-		spread := s.Between(0.05, 20)
-		s.Burst(s.Whole(2, most), at, spread, size)
+		spread := s.LogUniform(0.05, 20)
+		s.Burst(s.UniformInt(2, most), at, spread, size)
 	}
 }
 
 func handshakeBrokenOff(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n, parts := s.Between(300, 5000), make([]int, s.Whole(1, 5))
+	n, parts := s.LogUniform(300, 5000), make([]int, s.UniformInt(1, 5))
 	for i := range parts {
-		parts[i] = s.Size(s.Between(48, 9000), 0)
+		parts[i] = s.Size(s.LogUniform(48, 9000), 0)
 	}
 	broken, stay := rare(s, n, 0.003, 0.12), flight(s, n*float64(len(parts)), 0.2, 300)
-	lost := s.Whole(1, len(parts)) // the first so many parts have no owner but the session
+	lost := s.UniformInt(1, len(parts)) // the first so many parts have no owner but the session
 	for _, at := range s.Requests(n) {
 		isBroken := s.Chance(broken)
 		end := s.Exponential(stay)
@@ -58,15 +58,15 @@ func handshakeBrokenOff(s *behaviour.Stack) {
 }
 
 func terminatedThread(s *behaviour.Stack) {
-	n, bytes := s.Between(80, 4000), s.Whole(500, 1200)
+	n, bytes := s.LogUniform(80, 4000), s.UniformInt(500, 1200)
 	share, stay := rare(s, n, 0.02, 0.5), flight(s, n, 1, 900)
-	s.Lose(s.Requests(n), share, stay, behaviour.Same(bytes))
+	s.Lose(s.Requests(n), share, stay, behaviour.FixedSize(bytes))
 }
 
 func upgradedSession(s *behaviour.Stack) {
-	n := s.Between(100, 5000)
+	n := s.LogUniform(100, 5000)
 	upgraded, stay := min(rare(s, n, 0.02, 0.9), 1200/n), flight(s, n, 5, 1200)
-	session, buffer := s.Size(s.Between(300, 3000), 0), sizes(s, 500, 16384)
+	session, buffer := s.Size(s.LogUniform(300, 3000), 0), sizes(s, 500, 16384)
 	for _, at := range s.Requests(n) {
 		end := at + s.Exponential(stay)
 		a, b := s.Alloc(at, session), s.Alloc(at+0.001, buffer())
@@ -79,15 +79,15 @@ func upgradedSession(s *behaviour.Stack) {
 }
 
 func forgottenUpstream(s *behaviour.Stack) {
-	p := &pool{s: s, idle: s.Between(10, s.Seconds/20), least: s.Whole(0, 6), most: s.Whole(10, 200)}
-	size, n := sizes(s, 400, 20000), s.Between(500, 6000)
+	p := &pool{s: s, idle: s.LogUniform(10, s.Seconds/20), least: s.UniformInt(0, 6), most: s.UniformInt(10, 200)}
+	size, n := sizes(s, 400, 20000), s.LogUniform(500, 6000)
 	hold, outages := flight(s, n, 0.02, 30), episodes(s, 8, 40)
-	retries := s.Whole(2, 12)
+	retries := s.UniformInt(2, 12)
 	for _, at := range s.Requests(n) {
 		for len(outages) > 0 && outages[0] <= at {
 			p.forget(outages[0])
 			// Until the upstream answers again, each attempt is forgotten as well.
-			for range s.Whole(2, retries) {
+			for range s.UniformInt(2, retries) {
 				s.Alloc(outages[0]+s.Float64(), size())
 			}
 			outages = outages[1:]
@@ -99,21 +99,21 @@ func forgottenUpstream(s *behaviour.Stack) {
 
 func deadConsumer(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n, size := s.Between(500, 12000), sizes(s, 80, 4000)
+	n, size := s.LogUniform(500, 12000), sizes(s, 80, 4000)
 	churn(s, n, flight(s, n, 0.01, 40), size)
-	prefetch := s.Whole(2, 50)
+	prefetch := s.UniformInt(2, 50)
 	for _, at := range episodes(s, 10, 30) {
 		// What was delivered shortly before the consumer died is what it had not acknowledged.
-		window := s.Between(0.1, 30)
-		for range s.Whole(2, prefetch) {
+		window := s.LogUniform(0.1, 30)
+		for range s.UniformInt(2, prefetch) {
 			s.Alloc(max(0, at-window*s.Float64()), size())
 		}
 	}
 }
 
 func addressLists(s *behaviour.Stack) {
-	addresses := s.Whole(1, 4)
-	for _, at := range s.Every(period(s, 2, 600, 25, 900), s.Within(0, 0.3)) {
+	addresses := s.UniformInt(1, 4)
+	for _, at := range s.Every(period(s, 2, 600, 25, 900), s.Uniform(0, 0.3)) {
 		for range addresses {
 			s.Alloc(at, []int{64, 76, 80, 96}[s.IntN(4)])
 		}
@@ -122,11 +122,11 @@ func addressLists(s *behaviour.Stack) {
 
 func rateLimiter(s *behaviour.Stack) {
 	size := sizes(s, 48, 400)
-	banned, sweep := s.Between(0.01, 0.4), s.Between(20, 600)
-	for _, at := range s.Requests(s.Between(60, 3000)) {
+	banned, sweep := s.LogUniform(0.01, 0.4), s.LogUniform(20, 600)
+	for _, at := range s.Requests(s.LogUniform(60, 3000)) {
 		b := s.Alloc(at, size())
 		if s.Chance(banned) {
-			s.Free(b, at+sweep*s.Within(1, 2))
+			s.Free(b, at+sweep*s.Uniform(1, 2))
 		}
 	}
 }

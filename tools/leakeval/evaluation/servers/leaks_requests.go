@@ -32,23 +32,23 @@ var leaksOfRequests = []behaviour.Behaviour{
 }
 
 func malformedRequest(s *behaviour.Stack) {
-	n, size := s.Between(200, 12000), sizes(s, 256, 16384)
+	n, size := s.LogUniform(200, 12000), sizes(s, 256, 16384)
 	bad, hold := rare(s, n, 0.002, 0.2), flight(s, n, 0.002, 5)
 	s.Lose(s.Requests(n), bad, hold, size)
 }
 
 func cancelledSort(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n, size := s.Between(12000, 26000), sizes(s, 1024, 262144)
+	n, size := s.LogUniform(12000, 26000), sizes(s, 1024, 262144)
 	cancelled, hold := rare(s, n, 0.0009, 0.003), flight(s, n, 0.005, 20)
 	s.Lose(s.Requests(n), cancelled, hold, size)
 }
 
 func raisedCall(s *behaviour.Stack) {
-	n := s.Between(300, 9000)
+	n := s.LogUniform(300, 9000)
 	small, large := sizes(s, 16, 200), sizes(s, 400, 20000)
-	raised, retries := rare(s, n, 0.004, 0.08), s.Whole(0, 3)
-	hold, ofLarge := flight(s, n, 0.001, 2), s.Within(0.05, 0.9)
+	raised, retries := rare(s, n, 0.004, 0.08), s.UniformInt(0, 3)
+	hold, ofLarge := flight(s, n, 0.001, 2), s.Uniform(0.05, 0.9)
 	size := func() int {
 		if s.Chance(ofLarge) {
 			return large()
@@ -61,22 +61,22 @@ func raisedCall(s *behaviour.Stack) {
 			continue
 		}
 		for i := range 1 + s.IntN(retries+1) {
-			s.Alloc(at+float64(i)*s.Within(0.1, 3), size())
+			s.Alloc(at+float64(i)*s.Uniform(0.1, 3), size())
 		}
 	}
 }
 
 func backupTimeouts(s *behaviour.Stack) {
-	n, size := s.Between(200, 8000), sizes(s, 512, 65536)
+	n, size := s.LogUniform(200, 8000), sizes(s, 512, 65536)
 	churn(s, n, flight(s, n, 0.01, 30), size)
-	lost := s.Between(36, 1200)
+	lost := s.LogUniform(36, 1200)
 	var times []float64
 	if s.Chance(0.5) {
 		// One full backup takes the night, which is the later part of the run.
-		times = s.Instants(lost, s.Seconds*s.Within(0.2, 0.48), s.Seconds*s.Within(0.85, 1))
+		times = s.Instants(lost, s.Seconds*s.Uniform(0.2, 0.48), s.Seconds*s.Uniform(0.85, 1))
 	} else {
 		// Incremental ones come again and again.
-		starts, length := episodes(s, 8, 12), s.Seconds*s.Between(0.002, 0.03)
+		starts, length := episodes(s, 8, 12), s.Seconds*s.LogUniform(0.002, 0.03)
 		for _, at := range starts {
 			times = append(times, s.Instants(lost/float64(len(starts)), at, at+length)...)
 		}
@@ -87,23 +87,23 @@ func backupTimeouts(s *behaviour.Stack) {
 }
 
 func rollUp(s *behaviour.Stack) {
-	rows, most, size := s.Between(5, 150), s.Whole(1, 6), sizes(s, 40, 600)
+	rows, most, size := s.LogUniform(5, 150), s.UniformInt(1, 6), sizes(s, 40, 600)
 	for _, at := range s.Every(period(s, 60, 3600, 16, 60), 0.05) {
-		end := at + s.Between(0.5, 25)
+		end := at + s.LogUniform(0.5, 25)
 		for range 1 + s.Poisson(rows) {
 			s.Free(s.Alloc(at+s.Float64()*(end-at)*0.8, size()), end)
 		}
-		for range s.Whole(1, most) {
+		for range s.UniformInt(1, most) {
 			s.Alloc(at+s.Float64()*(end-at)*0.8, size())
 		}
 	}
 }
 
 func stapledResponse(s *behaviour.Stack) {
-	renewed := s.Within(0.1, 0.48)
-	n := s.Between(200, 6000)
+	renewed := s.Uniform(0.1, 0.48)
+	n := s.LogUniform(200, 6000)
 	share, hold := rare(s, n*(1-renewed), 0.03, 1), flight(s, n, 0.05, 60)
-	bytes := s.Whole(470, 2300)
+	bytes := s.UniformInt(470, 2300)
 	for _, at := range s.Requests(n) {
 		b := s.Alloc(at, bytes)
 		if s.Work(at) < renewed || !s.Chance(share) {
@@ -113,8 +113,8 @@ func stapledResponse(s *behaviour.Stack) {
 }
 
 func abandonedUploads(s *behaviour.Stack) {
-	n, size := s.Between(200, 6000), sizes(s, 2000, 1<<20)
-	abandoned, found := min(2*rare(s, n, 0.02, 0.3), 1), s.Within(0.2, 0.5)
+	n, size := s.LogUniform(200, 6000), sizes(s, 2000, 1<<20)
+	abandoned, found := min(2*rare(s, n, 0.02, 0.3), 1), s.Uniform(0.2, 0.5)
 	hold, sweep := flight(s, n, 0.5, 90), period(s, 60, 3600, 8, 60)
 	for _, at := range s.Requests(n) {
 		b := s.Alloc(at, size())
@@ -122,17 +122,17 @@ func abandonedUploads(s *behaviour.Stack) {
 		case !s.Chance(abandoned):
 			s.Free(b, at+s.Exponential(hold))
 		case s.Chance(found):
-			s.Free(b, behaviour.Tick(at+sweep, sweep))
+			s.Free(b, behaviour.NextTick(at+sweep, sweep))
 		}
 	}
 }
 
 func certificateReload(s *behaviour.Stack) {
-	bytes := s.Whole(900, 4000)
-	times := s.Every(s.Seconds/s.Within(14.5, 31), s.Within(0, 0.8))
+	bytes := s.UniformInt(900, 4000)
+	times := s.Every(s.Seconds/s.Uniform(14.5, 31), s.Uniform(0, 0.8))
 	if s.Chance(0.5) {
 		size := sizes(s, 900, 4000)
-		n := s.Between(20, 800)
+		n := s.LogUniform(20, 800)
 		churn(s, n, flight(s, n, 0.01, 10), size)
 	}
 	for _, at := range times {
@@ -141,14 +141,14 @@ func certificateReload(s *behaviour.Stack) {
 }
 
 func recycledExtension(s *behaviour.Stack) {
-	loads := s.Every(period(s, 60, 2400, 14, 50), s.Within(0, 0.5))
+	loads := s.Every(period(s, 60, 2400, 14, 50), s.Uniform(0, 0.5))
 	loads = append(loads, s.Seconds+1)
 	slices.Sort(loads)
-	tables := make([]int, s.Whole(3, 60))
+	tables := make([]int, s.UniformInt(3, 60))
 	for i := range tables {
-		tables[i] = s.Size(s.Between(24, 12000), 0)
+		tables[i] = s.Size(s.LogUniform(24, 12000), 0)
 	}
-	lost := s.Whole(1, max(1, len(tables)/2))
+	lost := s.UniformInt(1, max(1, len(tables)/2))
 	for i := range len(loads) - 1 {
 		for j, bytes := range tables {
 			b := s.Alloc(loads[i]+0.01*float64(j), bytes)

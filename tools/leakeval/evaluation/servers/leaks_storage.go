@@ -20,9 +20,9 @@ var leaksOfStorage = []behaviour.Behaviour{
 }
 
 func connectionSlots(s *behaviour.Stack) {
-	n := s.Between(500, 12000)
-	step := max(1, int(n/s.Between(16, 500)))
-	slot := s.Whole(8, 256)
+	n := s.LogUniform(500, 12000)
+	step := max(1, int(n/s.LogUniform(16, 500)))
+	slot := s.UniformInt(8, 256)
 	bytes := step * slot
 	at := s.Requests(n)
 	block := s.Alloc(at[0], bytes)
@@ -34,8 +34,8 @@ func connectionSlots(s *behaviour.Stack) {
 
 func badPages(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	at, keys := lookups(s, s.Between(2000, 12000))
-	page := 1 << s.Whole(11, 15)
+	at, keys := lookups(s, s.LogUniform(2000, 12000))
+	page := 1 << s.UniformInt(11, 15)
 	size := func() int { return page }
 	c := newCache(s, min(boundOf(s, keys), 1500), []func(*cache) int{leastRecent, anyOne}[s.IntN(2)])
 	bad := min(rare(s, float64(len(at)), 0.001, 0.05), 1500/float64(len(at)))
@@ -51,15 +51,15 @@ func badPages(s *behaviour.Stack) {
 
 func deadlockVictims(s *behaviour.Stack) {
 	s.MaybePrivate(0.4)
-	n, bytes := s.Between(1000, 15000), s.Whole(64, 256)
+	n, bytes := s.LogUniform(1000, 15000), s.UniformInt(64, 256)
 	size := func() int { return bytes }
 	churn(s, n, flight(s, n, 0.005, 15), size)
-	locks := s.Whole(2, 12)
+	locks := s.UniformInt(2, 12)
 	for _, at := range episodes(s, 8, 25) {
-		for range s.Whole(1, 6) {
+		for range s.UniformInt(1, 6) {
 			// A victim took its locks one after the other before it was chosen.
-			begin := at + s.Within(0, 30)
-			for i := range s.Whole(2, locks) {
+			begin := at + s.Uniform(0, 30)
+			for i := range s.UniformInt(2, locks) {
 				s.Alloc(begin+0.02*float64(i), bytes)
 			}
 		}
@@ -67,13 +67,13 @@ func deadlockVictims(s *behaviour.Stack) {
 }
 
 func pagedSearch(s *behaviour.Stack) {
-	n, cookie, page := s.Between(100, 3000), sizes(s, 60, 900), sizes(s, 2000, 60000)
+	n, cookie, page := s.LogUniform(100, 3000), sizes(s, 60, 900), sizes(s, 2000, 60000)
 	abandoned := rare(s, n, 0.02, 0.7)
-	think, pages := flight(s, n*3, 0.1, 60), s.Whole(1, 6)
+	think, pages := flight(s, n*3, 0.1, 60), s.UniformInt(1, 6)
 	for _, at := range s.Requests(n) {
 		b := s.Alloc(at, cookie())
 		end := at
-		for range s.Whole(1, pages) {
+		for range s.UniformInt(1, pages) {
 			s.AllocFor(end, 0.05, page())
 			end += s.Exponential(think)
 		}
@@ -84,16 +84,16 @@ func pagedSearch(s *behaviour.Stack) {
 }
 
 func lastRecipient(s *behaviour.Stack) {
-	n, size := s.Between(60, 2500), sizes(s, 48, 320)
+	n, size := s.LogUniform(60, 2500), sizes(s, 48, 320)
 	several := min(1, rare(s, n, 0.05, 0.9))
-	hold, most := flight(s, 6*n, 0.5, 600), s.Whole(2, 10)
+	hold, most := flight(s, 6*n, 0.5, 600), s.UniformInt(2, 10)
 	for _, at := range s.Requests(n) {
 		end := at + s.Exponential(hold)
 		if !s.Chance(several) {
 			s.Free(s.Alloc(at, size()), end)
 			continue
 		}
-		for range s.Whole(1, most-1) {
+		for range s.UniformInt(1, most-1) {
 			s.Free(s.Alloc(at, size()), end)
 		}
 		s.Alloc(at+0.001, size())
@@ -102,14 +102,14 @@ func lastRecipient(s *behaviour.Stack) {
 
 func readerMark(s *behaviour.Stack) {
 	// Segments double as the log is busier, so they are not all of one size.
-	bytes, segments := 1<<s.Whole(12, 15), s.Whole(1, 12)
+	bytes, segments := 1<<s.UniformInt(12, 15), s.UniformInt(1, 12)
 	checkpoint := period(s, 20, 1200, 24, 400)
-	crashed := s.Seconds * s.Within(0, 0.4)
-	for _, at := range s.Every(checkpoint, s.Within(0, 0.4)) {
+	crashed := s.Seconds * s.Uniform(0, 0.4)
+	for _, at := range s.Every(checkpoint, s.Uniform(0, 0.4)) {
 		for i := range segments {
 			b := s.Alloc(at+checkpoint*0.5*float64(i)/float64(segments), bytes<<s.IntN(2))
 			if i > 0 || at < crashed {
-				s.Free(b, at+checkpoint*s.Within(0.8, 1.2))
+				s.Free(b, at+checkpoint*s.Uniform(0.8, 1.2))
 			}
 		}
 	}

@@ -7,26 +7,26 @@ import (
 // rare draws the share of n events in which something happens, so that it happens about 30 times at least and 2,000 at
 // most.
 func rare(s *behaviour.Stack, n, low, high float64) float64 {
-	return min(max(s.Between(low, high), 30/n), 2000/n)
+	return min(max(s.LogUniform(low, high), 30/n), 2000/n)
 }
 
 // flight draws for how many seconds n requests hold their memory on average. It is short enough
 // that about 150 hold some at once.
 func flight(s *behaviour.Stack, n, low, high float64) float64 {
-	return min(s.Between(low, high), 150*s.Seconds/n, s.Seconds/25)
+	return min(s.LogUniform(low, high), 150*s.Seconds/n, s.Seconds/25)
 }
 
 // period draws the seconds of a timer, which fires so many times a run at least and at most.
 func period(s *behaviour.Stack, low, high, fewest, most float64) float64 {
-	return min(max(s.Between(low, high), s.Seconds/most), s.Seconds/fewest)
+	return min(max(s.LogUniform(low, high), s.Seconds/most), s.Seconds/fewest)
 }
 
 // episodes are the instants of separate bouts of trouble. There is one in each of so many equal stretches, of the
 // time or of the work.
 func episodes(s *behaviour.Stack, low, high int) []float64 {
-	list, byWork := make([]float64, s.Whole(low, high)), s.Chance(0.5)
+	list, byWork := make([]float64, s.UniformInt(low, high)), s.Chance(0.5)
 	for i := range list {
-		list[i] = (float64(i) + s.Within(0.05, 0.95)) / float64(len(list))
+		list[i] = (float64(i) + s.Uniform(0.05, 0.95)) / float64(len(list))
 		if byWork {
 			list[i] = s.WhenDone(list[i])
 		} else {
@@ -73,7 +73,7 @@ func (e expiry) play(s *behaviour.Stack, at []float64, who []int, size func() in
 	for i, t := range at {
 		k, isThere := members[who[i]]
 		if isThere && k.due < t {
-			s.Free(k.block, min(behaviour.Tick(k.due, e.reaper), t))
+			s.Free(k.block, min(behaviour.NextTick(k.due, e.reaper), t))
 			isThere = false
 		}
 		switch {
@@ -85,6 +85,6 @@ func (e expiry) play(s *behaviour.Stack, at []float64, who []int, size func() in
 		members[who[i]] = k
 	}
 	for _, k := range members {
-		s.Free(k.block, behaviour.Tick(k.due, e.reaper))
+		s.Free(k.block, behaviour.NextTick(k.due, e.reaper))
 	}
 }

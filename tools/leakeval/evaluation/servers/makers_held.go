@@ -8,7 +8,7 @@ import (
 
 // lookups are n requests for keys of which some are popular and many are not.
 func lookups(s *behaviour.Stack, n float64) (at []float64, keys []int) {
-	zipf := rand.NewZipf(s.Rand, s.Within(1.05, 1.5), s.Between(2, 60), uint64(s.Between(n/3, 20*n)))
+	zipf := rand.NewZipf(s.Rand, s.Uniform(1.05, 1.5), s.LogUniform(2, 60), uint64(s.LogUniform(n/3, 20*n)))
 	at = s.Requests(n)
 	keys = make([]int, len(at))
 	for i := range keys {
@@ -19,7 +19,7 @@ func lookups(s *behaviour.Stack, n float64) (at []float64, keys []int) {
 
 // boundOf draws the bound of a cache which these lookups reach before 45 % of them are done.
 func boundOf(s *behaviour.Stack, keys []int) int {
-	seen, until := map[int]bool{}, int(s.Within(0.05, 0.45)*float64(len(keys)))
+	seen, until := map[int]bool{}, int(s.Uniform(0.05, 0.45)*float64(len(keys)))
 	for _, key := range keys[:until] {
 		seen[key] = true
 	}

@@ -24,8 +24,8 @@ var undecidable = []behaviour.Behaviour{
 }
 
 func unfilledCache(s *behaviour.Stack) {
-	n, size := s.Between(80, 3000), sizes(s, 600, 150000)
-	uncached, hold := s.Within(0, 0.6), flight(s, n, 0.01, 20)
+	n, size := s.LogUniform(80, 3000), sizes(s, 600, 150000)
+	uncached, hold := s.Uniform(0, 0.6), flight(s, n, 0.01, 20)
 	for _, at := range s.Requests(n) {
 		b := s.Alloc(at, size())
 		if s.Chance(uncached) {
@@ -35,17 +35,17 @@ func unfilledCache(s *behaviour.Stack) {
 }
 
 func longSessions(s *behaviour.Stack) {
-	n := s.Between(100, 3000)
-	at, who := visits(s, n, int(s.Between(n, 20*n)))
-	e := expiry{seconds: s.Seconds * s.Between(0.42, 3), sliding: s.Chance(0.5),
-		reaper: min(s.Between(5, 300), s.Seconds/30)}
+	n := s.LogUniform(100, 3000)
+	at, who := visits(s, n, int(s.LogUniform(n, 20*n)))
+	e := expiry{seconds: s.Seconds * s.LogUniform(0.42, 3), sliding: s.Chance(0.5),
+		reaper: min(s.LogUniform(5, 300), s.Seconds/30)}
 	e.play(s, at, who, sizes(s, 300, 12000))
 }
 
 func deadLetters(s *behaviour.Stack) {
-	n, size := s.Between(300, 9000), sizes(s, 200, 30000)
+	n, size := s.LogUniform(300, 9000), sizes(s, 200, 30000)
 	dead, hold := rare(s, n, 0.004, 0.3), flight(s, n, 0.005, 20)
-	operator := s.Seconds * s.Within(1.05, 3)
+	operator := s.Seconds * s.Uniform(1.05, 3)
 	for _, at := range s.Requests(n) {
 		end := at + s.Exponential(hold)
 		if s.Chance(dead) {
@@ -56,21 +56,21 @@ func deadLetters(s *behaviour.Stack) {
 }
 
 func membershipChanges(s *behaviour.Stack) {
-	blocks, size := s.Between(10, 600), sizes(s, 80, 9000)
+	blocks, size := s.LogUniform(10, 600), sizes(s, 80, 9000)
 	for _, at := range episodes(s, 2, 4) {
-		took := s.Between(0.1, s.Seconds/60)
+		took := s.LogUniform(0.1, s.Seconds/60)
 		s.Burst(3+s.Poisson(blocks), at, took, size)
 	}
 	if s.Chance(0.6) {
-		n := s.Between(50, 3000)
+		n := s.LogUniform(50, 3000)
 		churn(s, n, flight(s, n, 0.01, 30), size)
 	}
 }
 
 func labelValues(s *behaviour.Stack) {
-	values, n, size := s.Between(60, 2500), s.Between(2000, 20000), sizes(s, 16, 120)
+	values, n, size := s.LogUniform(60, 2500), s.LogUniform(2000, 20000), sizes(s, 16, 120)
 	// Of n words the number of different ones grows like a power of n.
-	power, made := s.Within(0.5, 0.8), 0.0
+	power, made := s.Uniform(0.5, 0.8), 0.0
 	at := s.Requests(n)
 	for i, t := range at {
 		if due := values * math.Pow(float64(i+1)/float64(len(at)), power); due >= made+1 {
@@ -81,18 +81,18 @@ func labelValues(s *behaviour.Stack) {
 }
 
 func openTransaction(s *behaviour.Stack) {
-	n, size := s.Between(100, 5000), sizes(s, 60, 2000)
-	began, purge := s.Seconds*s.Within(0.05, 0.6), min(s.Between(0.5, 60), s.Seconds/60)
+	n, size := s.LogUniform(100, 5000), sizes(s, 60, 2000)
+	began, purge := s.Seconds*s.Uniform(0.05, 0.6), min(s.LogUniform(0.5, 60), s.Seconds/60)
 	if n > 3000 {
 		began = max(began, 0.4*s.Seconds)
 	}
-	ended := s.Seconds * s.Within(1.05, 2)
-	quick, rolled := flight(s, n, 0.01, 10), s.Within(0, 0.5)
+	ended := s.Seconds * s.Uniform(1.05, 2)
+	quick, rolled := flight(s, n, 0.01, 10), s.Uniform(0, 0.5)
 	for _, at := range s.Requests(n) {
 		due := at + s.Exponential(quick)
 		if at > began && !s.Chance(rolled) { // a version that was rolled back goes at once
 			due = ended
 		}
-		s.Free(s.Alloc(at, size()), behaviour.Tick(due, purge))
+		s.Free(s.Alloc(at, size()), behaviour.NextTick(due, purge))
 	}
 }

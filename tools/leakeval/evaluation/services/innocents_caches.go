@@ -28,7 +28,7 @@ var innocentCaches = []behaviour.Behaviour{
 func verdictCache(s *behaviour.Stack) {
 	misses := requests(s, 300, 12000)
 	verdicts := &cache{s: s, limit: limitOf(s, len(misses), 1500)}
-	hits, size := s.Whole(0, 6), s.Between(48, 600)
+	hits, size := s.UniformInt(0, 6), s.LogUniform(48, 600)
 	for _, at := range misses {
 		verdicts.hit(hits)
 		verdicts.put(at, s.Size(size, 0.3), 0)
@@ -36,10 +36,10 @@ func verdictCache(s *behaviour.Stack) {
 }
 
 func symbolPages(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 2))
+	s.UseHeap(s.UniformInt(0, 2))
 	misses := requests(s, 200, 6000)
 	pages := &cache{s: s, limit: limitOf(s, len(misses), 800)}
-	size, spread := s.Between(1000, 65536), s.Within(0, 1)
+	size, spread := s.LogUniform(1000, 65536), s.Uniform(0, 1)
 	for _, at := range misses {
 		pages.put(at, s.Size(size, spread), s.IntN(pages.limit))
 	}
@@ -49,7 +49,7 @@ func wordStatistics(s *behaviour.Stack) {
 	words := requests(s, 400, 9000)
 	limit := limitOf(s, len(words), 900)
 	// Frequent words are met first and are never the least frequent ones again: only the rest turns over.
-	frequent := int(float64(limit) * s.Within(0.2, 0.85))
+	frequent := int(float64(limit) * s.Uniform(0.2, 0.85))
 	statistics := &cache{s: s, limit: limit}
 	for _, at := range words {
 		statistics.put(at, 32+2*s.Size(9, 0.4), frequent+s.IntN(limit-frequent))
@@ -58,21 +58,21 @@ func wordStatistics(s *behaviour.Stack) {
 
 func hostNames(s *behaviour.Stack) {
 	names := requests(s, 150, 8000)
-	ttl := s.Between(s.Seconds/300, s.Seconds/15)
-	sweeps := s.Every(s.Between(s.Seconds/1000, s.Seconds/40), 0.1)
-	answers := s.Whole(1, 3)
+	ttl := s.LogUniform(s.Seconds/300, s.Seconds/15)
+	sweeps := s.Every(s.LogUniform(s.Seconds/1000, s.Seconds/40), 0.1)
+	answers := s.UniformInt(1, 3)
 	for _, at := range names {
-		expires := behaviour.NextOrNever(sweeps, at+ttl*s.Within(0.3, 1))
+		expires := behaviour.NextOrNever(sweeps, at+ttl*s.Uniform(0.3, 1))
 		for range answers {
-			s.Free(s.Alloc(at, 72+2*s.Whole(6, 60)), expires)
+			s.Free(s.Alloc(at, 72+2*s.UniformInt(6, 60)), expires)
 		}
 	}
 }
 
 func policyVersions(s *behaviour.Stack) {
-	changes := s.Whole(14, 90)
-	kept, rules := s.Whole(1, max(1, changes/8)), s.Between(10, 250)
-	size := s.Between(60, 900)
+	changes := s.UniformInt(14, 90)
+	kept, rules := s.UniformInt(1, max(1, changes/8)), s.LogUniform(10, 250)
+	size := s.LogUniform(60, 900)
 	var versions [][]behaviour.Block
 	isTimed := s.Chance(0.5) // pushed at fixed times, or as administrators work
 	for i := range changes {
@@ -96,7 +96,7 @@ func policyVersions(s *behaviour.Stack) {
 func alarmRing(s *behaviour.Stack) {
 	alarms := requests(s, 150, 8000)
 	ring := make([][]behaviour.Block, limitOf(s, len(alarms), 1200))
-	texts, size := s.Whole(1, 3), s.Between(30, 400)
+	texts, size := s.UniformInt(1, 3), s.LogUniform(30, 400)
 	for i, at := range alarms {
 		entry := &ring[i%len(ring)]
 		s.FreeAll(*entry, at)
@@ -109,11 +109,11 @@ func alarmRing(s *behaviour.Stack) {
 
 func lastQuotes(s *behaviour.Stack) {
 	quotes := requests(s, 400, 20000)
-	instruments := int(s.Between(10, float64(len(quotes))/12))
+	instruments := int(s.LogUniform(10, float64(len(quotes))/12))
 	// Early in the day, each instrument has its opening quote; later some are busier than others by far.
-	skew, size := s.Within(1, 4), s.Between(64, 700)
+	skew, size := s.Uniform(1, 4), s.LogUniform(64, 700)
 	last := make([]behaviour.Block, min(instruments, 1500))
-	opening := s.WhenDone(s.Within(0.02, 0.2))
+	opening := s.WhenDone(s.Uniform(0.02, 0.2))
 	for i := range last {
 		last[i] = s.Alloc(opening*s.Float64(), s.Size(size, 0.2))
 	}

@@ -17,11 +17,11 @@ var innocentState = []behaviour.Behaviour{
 }
 
 func tagNames(s *behaviour.Stack) {
-	tags, mean := s.Between(20, 3000), s.Within(0.01, 0.1)
-	blocks, takes := s.Whole(1, 2), s.Between(0.01, 3)
+	tags, mean := s.LogUniform(20, 3000), s.Uniform(0.01, 0.1)
+	blocks, takes := s.UniformInt(1, 2), s.LogUniform(0.01, 3)
 	for range s.Poisson(tags / float64(blocks)) {
 		// A tag is first seen after a time with no memory, and in the middle of the run at the latest.
-		at := s.WhenDone(min(s.Exponential(mean), s.Within(0.2, 0.5)))
+		at := s.WhenDone(min(s.Exponential(mean), s.Uniform(0.2, 0.5)))
 		for range blocks {
 			s.Alloc(at, 16+2*s.Size(24, 0.4))
 		}
@@ -33,52 +33,52 @@ func tagNames(s *behaviour.Stack) {
 }
 
 func machineRecords(s *behaviour.Stack) {
-	machines, parts := int(s.Between(5, 400)), s.Whole(1, 6)
-	size, last := s.Between(100, 6000), s.Within(0.05, 0.5)
+	machines, parts := int(s.LogUniform(5, 400)), s.UniformInt(1, 6)
+	size, last := s.LogUniform(100, 6000), s.Uniform(0.05, 0.5)
 	for range machines {
 		at := s.WhenDone(last * s.Float64())
 		s.Burst(parts, at, 0.1, s.Sizes(size, 0.5))
 	}
-	takes := s.Between(0.05, 20)
+	takes := s.LogUniform(0.05, 20)
 	s.Churn(requests(s, 20, 4000), takes, s.Sizes(size, 0.5))
 }
 
 func lateFeatures(s *behaviour.Stack) {
-	takes := s.Between(0.05, 30)
-	size := s.Between(50, 9000)
-	for range s.Whole(2, 6) {
-		at := s.WhenDone(s.Within(0.02, 0.58))
-		s.Burst(s.Size(s.Between(4, 300), 0.3), at, takes, s.Sizes(size, 1))
+	takes := s.LogUniform(0.05, 30)
+	size := s.LogUniform(50, 9000)
+	for range s.UniformInt(2, 6) {
+		at := s.WhenDone(s.Uniform(0.02, 0.58))
+		s.Burst(s.Size(s.LogUniform(4, 300), 0.3), at, takes, s.Sizes(size, 1))
 	}
 	s.Churn(requests(s, 30, 8000), takes, s.Sizes(size, 1))
 }
 
 func bucketArrays(s *behaviour.Stack) {
-	tables, listed := s.Whole(1, 12), s.Within(0.1, 0.55)
+	tables, listed := s.UniformInt(1, 12), s.Uniform(0.1, 0.55)
 	for range tables {
-		buckets, full := 8<<s.Whole(0, 2), 1<<s.Whole(8, 17)
+		buckets, full := 8<<s.UniformInt(0, 2), 1<<s.UniformInt(8, 17)
 		b := s.Alloc(s.WhenDone(0.01*s.Float64()), 8*buckets)
 		for buckets < full {
-			at := s.WhenDone(0.01 + (listed-0.01)*float64(buckets)/float64(full)*2*s.Within(0.8, 1))
+			at := s.WhenDone(0.01 + (listed-0.01)*float64(buckets)/float64(full)*2*s.Uniform(0.8, 1))
 			buckets *= 2
 			b = s.Resize(b, at, 8*buckets)
 		}
 	}
-	takes := s.Between(0.01, 1)
+	takes := s.LogUniform(0.01, 1)
 	for _, at := range requests(s, 20, 3000) {
-		s.AllocFor(at, s.Exponential(takes), s.Whole(2, 40)*8)
+		s.AllocFor(at, s.Exponential(takes), s.UniformInt(2, 40)*8)
 	}
 }
 
 func shapeBuffers(s *behaviour.Stack) {
-	shapes, largest, warm := s.Whole(3, 60), s.Between(16000, 8e6), s.Within(0.1, 0.6)
+	shapes, largest, warm := s.UniformInt(3, 60), s.LogUniform(16000, 8e6), s.Uniform(0.1, 0.6)
 	buffers := make(map[int]behaviour.Block)
 	sizes := make(map[int]int)
-	s.UseHeap(s.Whole(0, 3))
+	s.UseHeap(s.UniformInt(0, 3))
 	for _, at := range requests(s, 300, 6000) {
 		shape := int(float64(shapes) * s.Float64() * s.Float64())
 		// Inputs come padded to one of eight lengths.
-		bytes := int(largest) / (1 + shape) * s.Whole(1, 8) / 8
+		bytes := int(largest) / (1 + shape) * s.UniformInt(1, 8) / 8
 		if s.Work(at) > warm || bytes <= sizes[shape] {
 			// Warmed up, the batcher splits or pads what has no buffer of its own.
 			continue

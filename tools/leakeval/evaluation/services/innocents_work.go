@@ -32,21 +32,21 @@ var innocentWork = []behaviour.Behaviour{
 }
 
 func documentArenas(s *behaviour.Stack) {
-	slabs, slab := s.Between(3, 120), 1<<s.Whole(10, 16)
+	slabs, slab := s.LogUniform(3, 120), 1<<s.UniformInt(10, 16)
 	if s.Chance(0.3) {
-		s.UseHeap(s.Whole(1, 3))
+		s.UseHeap(s.UniformInt(1, 3))
 	}
-	for _, document := range windows(s, int(s.Between(20, 200)), 0, s.Seconds, 0.3, 1) {
-		for _, at := range s.Instants(s.Around(slabs, 0.3), document.from, document.to) {
+	for _, document := range windows(s, int(s.LogUniform(20, 200)), 0, s.Seconds, 0.3, 1) {
+		for _, at := range s.Instants(s.LogNormal(slabs, 0.3), document.from, document.to) {
 			s.Free(s.Alloc(at, slab), document.to)
 		}
 	}
 }
 
 func retryQueue(s *behaviour.Stack) {
-	outages := windows(s, s.Whole(2, 14), s.Seconds*0.05, s.Seconds*s.Within(0.6, 0.8), 0.05, 0.7)
+	outages := windows(s, s.UniformInt(2, 14), s.Seconds*0.05, s.Seconds*s.Uniform(0.6, 0.8), 0.05, 0.7)
 	records := requests(s, 200, 9000)
-	size, takes, drains := s.Between(120, 4000), s.Between(0.01, 3), s.Within(0.02, 0.6)
+	size, takes, drains := s.LogUniform(120, 4000), s.LogUniform(0.01, 3), s.Uniform(0.02, 0.6)
 	for _, at := range records {
 		b := s.Alloc(at, s.Size(size, 0.5))
 		s.Free(b, at+s.Exponential(takes))
@@ -61,9 +61,9 @@ func retryQueue(s *behaviour.Stack) {
 
 func openOrders(s *behaviour.Stack) {
 	orders := requests(s, 200, 12000)
-	lasts := min(s.Between(s.Seconds/5000, s.Seconds/25), 500*s.Seconds/float64(1+len(orders)))
-	patient := s.Within(0, 0.2) // share of orders that stay three times as long
-	size := s.Size(s.Between(96, 500), 0)
+	lasts := min(s.LogUniform(s.Seconds/5000, s.Seconds/25), 500*s.Seconds/float64(1+len(orders)))
+	patient := s.Uniform(0, 0.2) // share of orders that stay three times as long
+	size := s.Size(s.LogUniform(96, 500), 0)
 	for _, at := range orders {
 		life := s.Exponential(lasts)
 		if s.Chance(patient) {
@@ -74,9 +74,9 @@ func openOrders(s *behaviour.Stack) {
 }
 
 func plannedPeaks(s *behaviour.Stack) {
-	period := s.Seconds / s.Within(6, 30)
-	jobs, size := s.Between(5, 300), s.Between(80, 2500)
-	rush, takes := period*s.Between(0.002, 0.1), period*s.Between(0.005, 0.12)
+	period := s.Seconds / s.Uniform(6, 30)
+	jobs, size := s.LogUniform(5, 300), s.LogUniform(80, 2500)
+	rush, takes := period*s.LogUniform(0.002, 0.1), period*s.LogUniform(0.005, 0.12)
 	for _, peak := range s.Every(period, 0) {
 		for range s.Poisson(jobs) {
 			at := peak + s.Exponential(rush)
@@ -87,9 +87,9 @@ func plannedPeaks(s *behaviour.Stack) {
 }
 
 func risingParticles(s *behaviour.Stack) {
-	n, rise := s.Between(200, 15000), s.Within(1, 3)
-	life := min(s.Between(s.Seconds/5000, s.Seconds/30), 600*s.Seconds/n)
-	size := 16 * s.Whole(2, 24)
+	n, rise := s.LogUniform(200, 15000), s.Uniform(1, 3)
+	life := min(s.LogUniform(s.Seconds/5000, s.Seconds/30), 600*s.Seconds/n)
+	size := 16 * s.UniformInt(2, 24)
 	for range s.Poisson(n) {
 		// The rate is 1 + rise × time, so this is where a share of all births is reached.
 		at := (math.Sqrt(1+s.Float64()*rise*(2+rise)) - 1) / rise * s.Seconds
@@ -98,13 +98,13 @@ func risingParticles(s *behaviour.Stack) {
 }
 
 func reconnectStorms(s *behaviour.Stack) {
-	buffers := s.Whole(1, 3)
-	sizes := []int{1 << s.Whole(10, 15), s.Size(300, 0.5), s.Size(90, 0.5)}[:buffers]
-	storms := windows(s, s.Whole(3, 22), s.Seconds*0.02, s.Seconds, 0, 0.05)
-	calm := s.Between(s.Seconds/20, s.Seconds) // mean time until a client reconnects by itself
-	spread := s.Between(0.5, s.Seconds/200)
+	buffers := s.UniformInt(1, 3)
+	sizes := []int{1 << s.UniformInt(10, 15), s.Size(300, 0.5), s.Size(90, 0.5)}[:buffers]
+	storms := windows(s, s.UniformInt(3, 22), s.Seconds*0.02, s.Seconds, 0, 0.05)
+	calm := s.LogUniform(s.Seconds/20, s.Seconds) // mean time until a client reconnects by itself
+	spread := s.LogUniform(0.5, s.Seconds/200)
 	connects := float64(buffers) * (float64(len(storms)) + s.Seconds/calm)
-	for range int(s.Between(8, min(300, 24000/connects))) {
+	for range int(s.LogUniform(8, min(300, 24000/connects))) {
 		at, i := s.Seconds*0.02*s.Float64(), 0
 		for at < s.Seconds {
 			ends := at + max(s.Exponential(calm), 1)
@@ -123,10 +123,10 @@ func reconnectStorms(s *behaviour.Stack) {
 }
 
 func pipelineStages(s *behaviour.Stack) {
-	entries, size := s.Between(20, 800), s.Between(40, 3000)
-	stages := windows(s, s.Whole(5, 16), 0, s.Seconds*s.Within(0.8, 0.97), 0.6, 1)
+	entries, size := s.LogUniform(20, 800), s.LogUniform(40, 3000)
+	stages := windows(s, s.UniformInt(5, 16), 0, s.Seconds*s.Uniform(0.8, 0.97), 0.6, 1)
 	for _, stage := range stages {
-		for _, at := range s.Instants(min(s.Around(entries, 0.6), 2500), stage.from, stage.to) {
+		for _, at := range s.Instants(min(s.LogNormal(entries, 0.6), 2500), stage.from, stage.to) {
 			b := s.Alloc(at, s.Size(size, 0.8))
 			if s.Chance(0.2) {
 				s.Free(b, at+s.Exponential(stage.length()/20))
@@ -138,14 +138,14 @@ func pipelineStages(s *behaviour.Stack) {
 }
 
 func eventVectors(s *behaviour.Stack) {
-	vectors, first := s.Whole(1, 4), 1<<s.Whole(6, 9)
-	full := s.Whole(3, 9)
-	for _, batch := range windows(s, int(s.Between(15, 400)), 0, s.Seconds, 0.4, 1) {
+	vectors, first := s.UniformInt(1, 4), 1<<s.UniformInt(6, 9)
+	full := s.UniformInt(3, 9)
+	for _, batch := range windows(s, int(s.LogUniform(15, 400)), 0, s.Seconds, 0.4, 1) {
 		for range vectors {
 			b := s.Alloc(batch.from, first)
 			for doubling := range max(1, full-s.IntN(3)) {
 				// Twice as many events take twice the time.
-				share := math.Pow(2, float64(doubling-full)) * s.Within(0.9, 1)
+				share := math.Pow(2, float64(doubling-full)) * s.Uniform(0.9, 1)
 				b = s.Resize(b, batch.from+share*batch.length(), first<<(doubling+1))
 			}
 			s.Free(b, batch.to)
@@ -155,14 +155,14 @@ func eventVectors(s *behaviour.Stack) {
 
 func segments(s *behaviour.Stack) {
 	postings := requests(s, 600, 15000)
-	full := int(s.Between(20, min(2000, float64(len(postings))/15)))
-	writes := s.Between(0.5, s.Seconds/200)
-	s.UseHeap(s.Whole(0, 1))
-	sizes := []int{24, 32, 48, 64, 96}[:s.Whole(1, 5)]
+	full := int(s.LogUniform(20, min(2000, float64(len(postings))/15)))
+	writes := s.LogUniform(0.5, s.Seconds/200)
+	s.UseHeap(s.UniformInt(0, 1))
+	sizes := []int{24, 32, 48, 64, 96}[:s.UniformInt(1, 5)]
 	for segment := range slices.Chunk(postings, full) {
 		written := behaviour.Never
 		if len(segment) == full {
-			written = segment[full-1] + writes*s.Within(0.5, 1)
+			written = segment[full-1] + writes*s.Uniform(0.5, 1)
 		}
 		for _, at := range segment {
 			s.Free(s.Alloc(at, sizes[s.IntN(len(sizes))]), written)
@@ -171,9 +171,9 @@ func segments(s *behaviour.Stack) {
 }
 
 func idleSessions(s *behaviour.Stack) {
-	sessions, parts := requests(s, 60, 2500), s.Whole(1, 5)
-	expiry := s.Between(s.Seconds/200, s.Seconds/14)
-	used, size := s.Between(1, s.Seconds/30), s.Between(50, 3000)
+	sessions, parts := requests(s, 60, 2500), s.UniformInt(1, 5)
+	expiry := s.LogUniform(s.Seconds/200, s.Seconds/14)
+	used, size := s.LogUniform(1, s.Seconds/30), s.LogUniform(50, 3000)
 	sweeps := clock(s, 60, 3000, 0.05)
 	for _, at := range sessions {
 		ends := behaviour.NextOrNever(sweeps, at+s.Exponential(used)+expiry)

@@ -25,10 +25,10 @@ var leaksOfErrors = []behaviour.Behaviour{
 }
 
 func refusedBatches(s *behaviour.Stack) {
-	records, size := s.Between(3, 60), s.Between(500, 32000)
-	takes := s.Between(0.02, 5)
+	records, size := s.LogUniform(3, 60), s.LogUniform(500, 32000)
+	takes := s.LogUniform(0.02, 5)
 	s.Churn(requests(s, 100, 8000), takes, s.Sizes(size, 0.5))
-	for _, outage := range windows(s, s.Whole(8, 22), 0, s.Seconds, 0.01, 0.3) {
+	for _, outage := range windows(s, s.UniformInt(8, 22), 0, s.Seconds, 0.01, 0.3) {
 		for _, at := range s.Instants(records, outage.from, outage.to) {
 			s.Alloc(at, s.Size(size, 0.5))
 		}
@@ -40,10 +40,10 @@ func refusedBatches(s *behaviour.Stack) {
 func environmentBlocks(s *behaviour.Stack) {
 	starts := requests(s, 4000, 28000)
 	lost := rarely(s, len(starts), 0.0005, 0.02)
-	size, takes := s.Size(s.Between(1500, 8000), 0), s.Between(0.005, 1)
+	size, takes := s.Size(s.LogUniform(1500, 8000), 0), s.LogUniform(0.005, 1)
 	for _, at := range starts {
 		// The block is the same but for the name of the job.
-		b := s.Alloc(at, size+2*s.Whole(0, 20))
+		b := s.Alloc(at, size+2*s.UniformInt(0, 20))
 		if !s.Chance(lost) {
 			s.Free(b, at+s.Exponential(takes))
 		}
@@ -51,14 +51,14 @@ func environmentBlocks(s *behaviour.Stack) {
 }
 
 func halfTrees(s *behaviour.Stack) {
-	packets, nodes := requests(s, 150, 4000), s.Whole(2, 6)
+	packets, nodes := requests(s, 150, 4000), s.UniformInt(2, 6)
 	malformed := min(rarely(s, len(packets), 0.002, 0.3), 2500/float64(nodes*(1+len(packets))))
 	malformed = max(malformed, 30/float64(1+len(packets)))
-	takes := s.Between(0.001, 0.5)
+	takes := s.LogUniform(0.001, 0.5)
 	for _, at := range packets {
 		built, isBad := nodes, s.Chance(malformed)
 		if isBad {
-			built = s.Whole(1, nodes)
+			built = s.UniformInt(1, nodes)
 		}
 		for i := range built {
 			b := s.Alloc(at+takes*0.1*float64(i), []int{24, 40, 64, s.Size(120, 0.8)}[s.IntN(4)])
@@ -70,14 +70,14 @@ func halfTrees(s *behaviour.Stack) {
 }
 
 func abandonedRequests(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 3))
-	reads, pending := requests(s, 500, 20000), s.Whole(1, 8)
+	s.UseHeap(s.UniformInt(0, 3))
+	reads, pending := requests(s, 500, 20000), s.UniformInt(1, 8)
 	timeouts := rarely(s, len(reads), 0.0005, 0.01)
-	size, takes := s.Size(s.Between(64, 4200), 0), s.Between(0.01, 10)
+	size, takes := s.Size(s.LogUniform(64, 4200), 0), s.LogUniform(0.01, 10)
 	left := 0
 	for _, at := range reads {
 		if s.Chance(timeouts) {
-			left = s.Whole(1, pending)
+			left = s.UniformInt(1, pending)
 		}
 		b := s.Alloc(at, size)
 		if left > 0 {
@@ -92,8 +92,8 @@ func innerArchives(s *behaviour.Stack) {
 	files := requests(s, 300, 7000)
 	nested := rarely(s, len(files), 0.002, 0.08)
 	// A decoder has a window, a table of lengths, a table of distances and its own state.
-	parts := []int{1 << s.Whole(12, 20), s.Size(1300, 0.1), s.Size(500, 0.1), s.Whole(80, 700)}[:s.Whole(2, 4)]
-	takes := s.Between(0.01, 15)
+	parts := []int{1 << s.UniformInt(12, 20), s.Size(1300, 0.1), s.Size(500, 0.1), s.UniformInt(80, 700)}[:s.UniformInt(2, 4)]
+	takes := s.LogUniform(0.01, 15)
 	for _, at := range files {
 		isInner, ends := s.Chance(nested), at+s.Exponential(takes)
 		for i, bytes := range parts {
@@ -109,7 +109,7 @@ func innerArchives(s *behaviour.Stack) {
 func cancelledTasks(s *behaviour.Stack) {
 	tasks := requests(s, 200, 9000)
 	cancelled := min(rarely(s, len(tasks), 0.003, 0.2), 1200/float64(1+len(tasks)))
-	size, waits := s.Between(56, 700), s.Between(0.05, s.Seconds/60)
+	size, waits := s.LogUniform(56, 700), s.LogUniform(0.05, s.Seconds/60)
 	for _, at := range tasks {
 		task, continuation := s.Alloc(at, s.Size(size, 0.1)), s.Alloc(at, s.Size(size/2, 0.4))
 		if !s.Chance(cancelled) {
@@ -123,8 +123,8 @@ func cancelledTasks(s *behaviour.Stack) {
 func interopBuffers(s *behaviour.Stack) {
 	buffers := requests(s, 200, 10000)
 	lost := rarely(s, len(buffers), 0.003, 0.06)
-	collections := s.Every(s.Seconds/s.Between(15, 250), 0.8)
-	size := s.Between(32, 8000)
+	collections := s.Every(s.Seconds/s.LogUniform(15, 250), 0.8)
+	size := s.LogUniform(32, 8000)
 	for _, at := range buffers {
 		b := s.Alloc(at, s.Size(size, 0.9))
 		if !s.Chance(lost) {
@@ -135,10 +135,10 @@ func interopBuffers(s *behaviour.Stack) {
 
 func sweptSymbols(s *behaviour.Stack) {
 	symbols := requests(s, 300, 9000)
-	orphaned := s.Within(0.1, 0.7)
+	orphaned := s.Uniform(0.1, 0.7)
 	lost := rarely(s, int(float64(len(symbols))*orphaned), 0.03, 0.3)
 	sweeps := clock(s, 8, 60, 0.1)
-	size, lasts := s.Between(40, 1200), s.Between(0.1, s.Seconds/100)
+	size, lasts := s.LogUniform(40, 1200), s.LogUniform(0.1, s.Seconds/100)
 	for _, at := range symbols {
 		b := s.Alloc(at, s.Size(size, 0.6))
 		switch {

@@ -26,25 +26,25 @@ var leaksOfJobs = []behaviour.Behaviour{
 }
 
 func jobHistory(s *behaviour.Stack) {
-	rows, temporaries := s.Whole(1, 6), s.Whole(0, 40)
-	size, spread, lasts := s.Between(48, 4096), s.Within(0, 0.8), s.Between(0.05, 10)
+	rows, temporaries := s.UniformInt(1, 6), s.UniformInt(0, 40)
+	size, spread, lasts := s.LogUniform(48, 4096), s.Uniform(0, 0.8), s.LogUniform(0.05, 10)
 	for _, at := range clock(s, 18, 400, 0.05) {
 		for range temporaries {
-			s.AllocFor(at+s.Within(0, lasts), s.Exponential(lasts), s.Size(size, spread))
+			s.AllocFor(at+s.Uniform(0, lasts), s.Exponential(lasts), s.Size(size, spread))
 		}
 		for range rows {
-			s.Alloc(at+lasts*s.Within(0.9, 1), s.Size(size, spread))
+			s.Alloc(at+lasts*s.Uniform(0.9, 1), s.Size(size, spread))
 		}
 	}
 }
 
 func pluginTables(s *behaviour.Stack) {
 	// The tables of a library are the same at each load.
-	tables := make([]int, s.Whole(3, 24))
+	tables := make([]int, s.UniformInt(3, 24))
 	for i := range tables {
-		tables[i] = s.Size(s.Between(24, 8000), 0)
+		tables[i] = s.Size(s.LogUniform(24, 8000), 0)
 	}
-	buffers, lasts := s.Whole(0, 30), s.Between(1, s.Seconds/100)
+	buffers, lasts := s.UniformInt(0, 30), s.LogUniform(1, s.Seconds/100)
 	for _, at := range requests(s, 22, 140) {
 		for _, bytes := range tables {
 			s.Alloc(at+0.001*s.Float64(), bytes)
@@ -56,11 +56,11 @@ func pluginTables(s *behaviour.Stack) {
 }
 
 func backupExcluded(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 1))
-	files, excluded := s.Between(40, 900), s.Within(0.02, 0.15)
-	size := s.Between(60, 400)
-	for _, set := range windows(s, s.Whole(8, 20), 0, s.Seconds, 0.1, 0.9) {
-		for _, at := range s.Instants(files*s.Within(0.7, 1.3), set.from, set.to) {
+	s.UseHeap(s.UniformInt(0, 1))
+	files, excluded := s.LogUniform(40, 900), s.Uniform(0.02, 0.15)
+	size := s.LogUniform(60, 400)
+	for _, set := range windows(s, s.UniformInt(8, 20), 0, s.Seconds, 0.1, 0.9) {
+		for _, at := range s.Instants(files*s.Uniform(0.7, 1.3), set.from, set.to) {
 			b := s.Alloc(at, s.Size(size, 0.4))
 			if !s.Chance(excluded) {
 				s.Free(b, set.to)
@@ -74,8 +74,8 @@ func backupExcluded(s *behaviour.Stack) {
 
 func threadState(s *behaviour.Stack) {
 	threads := requests(s, 60, 2000)
-	lost, blocks := rarely(s, len(threads), 0.01, 1), s.Whole(1, 2)
-	size, lasts := s.Between(64, 2048), s.Between(0.5, s.Seconds/40)
+	lost, blocks := rarely(s, len(threads), 0.01, 1), s.UniformInt(1, 2)
+	size, lasts := s.LogUniform(64, 2048), s.LogUniform(0.5, s.Seconds/40)
 	for _, at := range threads {
 		ends, isTerminated := at+s.Exponential(lasts), s.Chance(lost)
 		for range blocks {
@@ -88,9 +88,9 @@ func threadState(s *behaviour.Stack) {
 }
 
 func wmiPoll(s *behaviour.Stack) {
-	objects, size := s.Whole(1, 9), s.Between(80, 1500)
-	takes := s.Between(0.005, 2)
-	for _, at := range clock(s, 30, 2800, s.Within(0, 0.2)) {
+	objects, size := s.UniformInt(1, 9), s.LogUniform(80, 1500)
+	takes := s.LogUniform(0.005, 2)
+	for _, at := range clock(s, 30, 2800, s.Uniform(0, 0.2)) {
 		for i := range objects {
 			b := s.Alloc(at+takes*float64(i), s.Size(size, 0.2))
 			if i < objects-1 {
@@ -101,12 +101,12 @@ func wmiPoll(s *behaviour.Stack) {
 }
 
 func nightProfiles(s *behaviour.Stack) {
-	night := window{s.Seconds * s.Within(0.2, 0.5), s.Seconds * s.Within(0.85, 1)}
-	blocks, size := s.Whole(2, 12), s.Between(100, 20000)
-	takes := s.Between(0.2, 20)
+	night := window{s.Seconds * s.Uniform(0.2, 0.5), s.Seconds * s.Uniform(0.85, 1)}
+	blocks, size := s.UniformInt(2, 12), s.LogUniform(100, 20000)
+	takes := s.LogUniform(0.2, 20)
 	convert := func(at float64) {
 		for range blocks {
-			s.AllocFor(at, takes*s.Within(0.2, 1), s.Size(size, 0.9))
+			s.AllocFor(at, takes*s.Uniform(0.2, 1), s.Size(size, 0.9))
 		}
 	}
 	for _, at := range requests(s, 40, 900) {
@@ -114,27 +114,27 @@ func nightProfiles(s *behaviour.Stack) {
 			convert(at)
 		}
 	}
-	profile := s.Size(s.Between(500, 60000), 0)
-	for _, at := range s.Instants(s.Between(25, 900), night.from, night.to) {
+	profile := s.Size(s.LogUniform(500, 60000), 0)
+	for _, at := range s.Instants(s.LogUniform(25, 900), night.from, night.to) {
 		convert(at)
 		s.Alloc(at+takes*0.1, profile)
 	}
 }
 
 func crawlFilters(s *behaviour.Stack) {
-	documents, crawls := s.Between(20, 800), s.Whole(8, 24)
+	documents, crawls := s.LogUniform(20, 800), s.UniformInt(8, 24)
 	lost := rarely(s, int(documents)*crawls, 0.005, 0.15)
-	size, takes := s.Between(200, 6000), s.Between(0.05, 8)
+	size, takes := s.LogUniform(200, 6000), s.LogUniform(0.05, 8)
 	for _, crawl := range windows(s, crawls, 0, s.Seconds, 0.05, 0.8) {
 		s.Lose(s.Instants(documents, crawl.from, crawl.to), lost, takes, s.Sizes(size, 0.7))
 	}
 }
 
 func lateAudit(s *behaviour.Stack) {
-	renewed := s.Within(0.12, 0.45)
+	renewed := s.Uniform(0.12, 0.45)
 	messages := requests(s, 200, 20000)
 	lost := rarely(s, len(messages)/2, 0.002, 0.15)
-	size, lasts := s.Between(120, 900), s.Between(0.01, 30)
+	size, lasts := s.LogUniform(120, 900), s.LogUniform(0.01, 30)
 	for _, at := range messages {
 		b := s.Alloc(at, s.Size(size, 0.3))
 		if s.Work(at) < renewed || !s.Chance(lost) {
@@ -144,11 +144,11 @@ func lateAudit(s *behaviour.Stack) {
 }
 
 func timerContexts(s *behaviour.Stack) {
-	size, lasts := s.Size(s.Between(40, 300), 0), s.Between(0.5, 120)
+	size, lasts := s.Size(s.LogUniform(40, 300), 0), s.LogUniform(0.5, 120)
 	for _, at := range requests(s, 50, 6000) {
-		s.AllocFor(at, s.Within(0.2, 1)*lasts, size)
+		s.AllocFor(at, s.Uniform(0.2, 1)*lasts, size)
 	}
-	for _, race := range windows(s, s.Whole(13, 32), 0, s.Seconds, 0, 0.1) {
+	for _, race := range windows(s, s.UniformInt(13, 32), 0, s.Seconds, 0, 0.1) {
 		s.Alloc(race.from, size)
 	}
 }

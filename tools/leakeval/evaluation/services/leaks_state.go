@@ -28,11 +28,11 @@ var leaksOfState = []behaviour.Behaviour{
 }
 
 func sampleArrays(s *behaviour.Stack) {
-	channels, start, chunk := s.Whole(1, 5), s.Whole(0, 64)*16, s.Whole(4, 512)*16
-	growths := s.Between(14, 600)
+	channels, start, chunk := s.UniformInt(1, 5), s.UniformInt(0, 64)*16, s.UniformInt(4, 512)*16
+	growths := s.LogUniform(14, 600)
 	for range channels {
 		bytes := start + chunk
-		b := s.Alloc(s.Seconds*s.Within(0, 0.002), bytes)
+		b := s.Alloc(s.Seconds*s.Uniform(0, 0.002), bytes)
 		full := s.Instants(growths, s.Seconds*0.002, s.Seconds)
 		if s.Chance(0.5) { // sampled on change, thus as busy as the process is
 			full = s.Requests(growths)
@@ -45,8 +45,8 @@ func sampleArrays(s *behaviour.Stack) {
 }
 
 func statusText(s *behaviour.Stack) {
-	factor, ratio := s.Within(1.08, 1.3), s.Between(20, 1000)
-	bytes, lasts := s.Between(64, 4096), s.Between(0.01, 2)
+	factor, ratio := s.Uniform(1.08, 1.3), s.LogUniform(20, 1000)
+	bytes, lasts := s.LogUniform(64, 4096), s.LogUniform(0.01, 2)
 	full := bytes * ratio
 	b := s.Alloc(s.WhenDone(0.001), int(bytes))
 	for first := bytes; bytes < full; {
@@ -59,13 +59,13 @@ func statusText(s *behaviour.Stack) {
 }
 
 func resubscribe(s *behaviour.Stack) {
-	instruments, lost := s.Whole(8, 120), s.Between(0.15, 1)
-	size := s.Size(s.Between(96, 1500), 0)
+	instruments, lost := s.UniformInt(8, 120), s.LogUniform(0.15, 1)
+	size := s.Size(s.LogUniform(96, 1500), 0)
 	records := make([]behaviour.Block, instruments)
 	for i := range records {
 		records[i] = s.Alloc(s.Seconds*0.002*s.Float64(), size)
 	}
-	for _, drop := range windows(s, s.Whole(9, 25), 0.01*s.Seconds, s.Seconds, 0, 0.05) {
+	for _, drop := range windows(s, s.UniformInt(9, 25), 0.01*s.Seconds, s.Seconds, 0, 0.05) {
 		for i := range records {
 			at := drop.from + 0.002*float64(i)
 			// Instruments without a pending quote take the path that frees; the two of the heartbeat always have one.
@@ -80,7 +80,7 @@ func resubscribe(s *behaviour.Stack) {
 func vehicleRoutes(s *behaviour.Stack) {
 	vehicles := requests(s, 150, 2500)
 	derived := rarely(s, len(vehicles), 0.02, 1)
-	size, lives := s.Between(48, 1000), s.Between(s.Seconds/2000, s.Seconds/20)
+	size, lives := s.LogUniform(48, 1000), s.LogUniform(s.Seconds/2000, s.Seconds/20)
 	for _, at := range vehicles {
 		ends := at + s.Exponential(lives)
 		s.AllocFor(at, ends-at, 176)
@@ -92,15 +92,15 @@ func vehicleRoutes(s *behaviour.Stack) {
 }
 
 func executionPlans(s *behaviour.Stack) {
-	inputs, parts := requests(s, 80, 1800), s.Whole(1, 8)
-	unique := min(s.Between(0.03, 0.8), 2800/float64((1+len(inputs))*parts))
+	inputs, parts := requests(s, 80, 1800), s.UniformInt(1, 8)
+	unique := min(s.LogUniform(0.03, 0.8), 2800/float64((1+len(inputs))*parts))
 	unique = max(unique, 30/float64(1+len(inputs)))
-	s.UseHeap(s.Whole(0, 2))
+	s.UseHeap(s.UniformInt(0, 2))
 	shapes := make(map[int]bool)
-	size, takes := s.Between(64, 12000), s.Between(0.005, 3)
+	size, takes := s.LogUniform(64, 12000), s.LogUniform(0.005, 3)
 	for _, at := range inputs {
 		s.AllocFor(at, s.Exponential(takes), s.Size(size*4, 0.7))
-		shape := s.Whole(0, 15)
+		shape := s.UniformInt(0, 15)
 		if s.Chance(unique) || !shapes[shape] {
 			shapes[shape] = true
 			for range parts {
@@ -113,8 +113,8 @@ func executionPlans(s *behaviour.Stack) {
 func duplicateVerdicts(s *behaviour.Stack) {
 	misses := requests(s, 400, 12000)
 	verdicts := &cache{s: s, limit: limitOf(s, len(misses), 1500)}
-	duplicate, hits := rarely(s, len(misses), 0.004, 0.06), s.Whole(0, 5)
-	size := s.Between(48, 500)
+	duplicate, hits := rarely(s, len(misses), 0.004, 0.06), s.UniformInt(0, 5)
+	size := s.LogUniform(48, 500)
 	for _, at := range misses {
 		verdicts.hit(hits)
 		verdicts.put(at, s.Size(size, 0.3), 0)
@@ -125,12 +125,12 @@ func duplicateVerdicts(s *behaviour.Stack) {
 }
 
 func processRecords(s *behaviour.Stack) {
-	s.UseHeap(s.Whole(0, 1))
+	s.UseHeap(s.UniformInt(0, 1))
 	starts := requests(s, 200, 6000)
 	lost := rarely(s, len(starts), 0.004, 0.12)
-	lives := s.Between(2, s.Seconds/20)
+	lives := s.LogUniform(2, s.Seconds/20)
 	for _, at := range starts {
-		b := s.Alloc(at, 88+2*s.Whole(8, 120))
+		b := s.Alloc(at, 88+2*s.UniformInt(8, 120))
 		if !s.Chance(lost) {
 			s.Free(b, at+s.Exponential(lives))
 		}
@@ -138,14 +138,14 @@ func processRecords(s *behaviour.Stack) {
 }
 
 func deviceFrames(s *behaviour.Stack) {
-	sessions, frames := requests(s, 60, 1200), s.Whole(1, 16)
+	sessions, frames := requests(s, 60, 1200), s.UniformInt(1, 16)
 	timeouts := rarely(s, len(sessions), 0.03, 0.3)
 	timeouts = max(30/float64(1+len(sessions)), min(timeouts, 2500/float64((1+len(sessions))*frames)))
-	lasts := s.Between(5, s.Seconds/20)
+	lasts := s.LogUniform(5, s.Seconds/20)
 	for _, at := range sessions {
 		ends, isClean := at+min(s.Exponential(lasts), s.Seconds/10), !s.Chance(timeouts)
 		for range frames {
-			b := s.Alloc(s.Within(at, ends), s.Size(260, 0.3))
+			b := s.Alloc(s.Uniform(at, ends), s.Size(260, 0.3))
 			if isClean {
 				s.Free(b, ends)
 			}

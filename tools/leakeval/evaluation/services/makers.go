@@ -19,7 +19,7 @@ func windows(s *behaviour.Stack, n int, from, to, low, high float64) []window {
 	list := make([]window, n)
 	slot := (to - from) / float64(n)
 	for i := range list {
-		length := slot * s.Within(low, high)
+		length := slot * s.Uniform(low, high)
 		start := from + float64(i)*slot + (slot-length)*s.Float64()
 		list[i] = window{start, start + length}
 	}
@@ -36,19 +36,19 @@ func clock(s *behaviour.Stack, low, high, jitter float64) []float64 {
 		}
 	}
 	if len(fit) == 0 {
-		return s.Every(s.Seconds/s.Between(low, high), jitter)
+		return s.Every(s.Seconds/s.LogUniform(low, high), jitter)
 	}
 	return s.Every(fit[s.IntN(len(fit))], jitter)
 }
 
 // requests are the instants of low to high requests.
 func requests(s *behaviour.Stack, low, high float64) []float64 {
-	return s.Requests(s.Between(low, high))
+	return s.Requests(s.LogUniform(low, high))
 }
 
 // rarely draws the share of n events that fail, between low and high, but at least 30/n, so that about 30 or more fail.
 func rarely(s *behaviour.Stack, n int, low, high float64) float64 {
-	return min(1, max(s.Between(low, high), 30/float64(max(n, 1))))
+	return min(1, max(s.LogUniform(low, high), 30/float64(max(n, 1))))
 }
 
 // A cache holds a limited number of blocks, least recently used first.
@@ -80,7 +80,7 @@ func (c *cache) hit(times int) {
 
 // limitOf draws the capacity of a cache, from 8 to at most most, that is full within the first sixth of its n misses.
 func limitOf(s *behaviour.Stack, n int, most float64) int {
-	return int(s.Between(8, max(9, min(most, float64(n)/6))))
+	return int(s.LogUniform(8, max(9, min(most, float64(n)/6))))
 }
 
 // A job borrows a block from a pool for a while.

@@ -25,8 +25,8 @@ var undecidable = []behaviour.Behaviour{
 func unfilledCache(s *behaviour.Stack) {
 	misses := requests(s, 60, 3300)
 	// Some entries go because their file changes.
-	changed, lasts := s.Within(0, 0.4), s.Between(s.Seconds/500, s.Seconds/5)
-	size := s.Between(48, 1500)
+	changed, lasts := s.Uniform(0, 0.4), s.LogUniform(s.Seconds/500, s.Seconds/5)
+	size := s.LogUniform(48, 1500)
 	for _, at := range misses {
 		b := s.Alloc(at, s.Size(size, 0.4))
 		if s.Chance(changed) {
@@ -36,9 +36,9 @@ func unfilledCache(s *behaviour.Stack) {
 }
 
 func unendedOutage(s *behaviour.Stack) {
-	gone := s.WhenDone(s.Within(0.1, 0.6))
-	back := s.Seconds * s.Within(1.01, 1.5)
-	size, takes := s.Between(100, 5000), s.Between(0.02, 20)
+	gone := s.WhenDone(s.Uniform(0.1, 0.6))
+	back := s.Seconds * s.Uniform(1.01, 1.5)
+	size, takes := s.LogUniform(100, 5000), s.LogUniform(0.02, 20)
 	for _, at := range requests(s, 80, 3500) {
 		b := s.Alloc(at, s.Size(size, 0.6))
 		if at < gone {
@@ -50,9 +50,9 @@ func unendedOutage(s *behaviour.Stack) {
 }
 
 func longLeases(s *behaviour.Stack) {
-	valid := s.Seconds * s.Between(0.5, 3)
-	parts, size := s.Whole(1, 3), s.Between(60, 2000)
-	given := s.Within(0, 0.4) // share of leases that are given back early
+	valid := s.Seconds * s.LogUniform(0.5, 3)
+	parts, size := s.UniformInt(1, 3), s.LogUniform(60, 2000)
+	given := s.Uniform(0, 0.4) // share of leases that are given back early
 	for _, at := range requests(s, 40, 1000) {
 		ends := at + valid
 		if s.Chance(given) {
@@ -65,10 +65,10 @@ func longLeases(s *behaviour.Stack) {
 }
 
 func fewPackages(s *behaviour.Stack) {
-	size, takes := s.Between(40, 4000), s.Between(0.5, s.Seconds/200)
-	blocks := s.Between(6, 500)
-	for _, install := range windows(s, s.Whole(2, 4), s.Seconds*0.05, s.Seconds*0.97, 0.005, 0.1) {
-		for _, at := range s.Instants(max(4, s.Around(blocks, 0.4)), install.from, install.to) {
+	size, takes := s.LogUniform(40, 4000), s.LogUniform(0.5, s.Seconds/200)
+	blocks := s.LogUniform(6, 500)
+	for _, install := range windows(s, s.UniformInt(2, 4), s.Seconds*0.05, s.Seconds*0.97, 0.005, 0.1) {
+		for _, at := range s.Instants(max(4, s.LogNormal(blocks, 0.4)), install.from, install.to) {
 			b := s.Alloc(at, s.Size(size, 0.8))
 			if s.Chance(0.5) {
 				s.Free(b, at+s.Exponential(takes))
@@ -80,8 +80,8 @@ func fewPackages(s *behaviour.Stack) {
 
 func openVocabulary(s *behaviour.Stack) {
 	// By Heaps' law, the number of distinct words is a power of the number of words.
-	power, takes := s.Within(0.5, 0.9), s.Between(0.01, 2)
-	for range s.Poisson(s.Between(80, 3300)) {
+	power, takes := s.Uniform(0.5, 0.9), s.LogUniform(0.01, 2)
+	for range s.Poisson(s.LogUniform(80, 3300)) {
 		s.Alloc(s.WhenDone(math.Pow(s.Float64(), 1/power)), 24+2*s.Size(30, 0.5))
 	}
 	for _, at := range requests(s, 20, 6000) {
@@ -90,9 +90,9 @@ func openVocabulary(s *behaviour.Stack) {
 }
 
 func unendedSet(s *behaviour.Stack) {
-	begins := s.Within(0, 0.45)
-	done := s.Seconds * s.Within(1.01, 2)
-	size, takes := s.Between(60, 700), s.Between(0.01, 5)
+	begins := s.Uniform(0, 0.45)
+	done := s.Seconds * s.Uniform(1.01, 2)
+	size, takes := s.LogUniform(60, 700), s.LogUniform(0.01, 5)
 	for _, at := range requests(s, 100, 3500) {
 		b := s.Alloc(at, s.Size(size, 0.5))
 		if s.Work(at) < begins || s.Chance(0.2) {

@@ -16,7 +16,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Evidence is what was recorded of a process, read by the readers.
+// Evidence is what was recorded of a process, as the readers read it.
 type Evidence struct {
 	Inputs  []analysis.Input
 	Options analysis.Options
@@ -30,7 +30,7 @@ func (e *Evidence) Close() {
 	}
 }
 
-// ForgetAddresses leaves of snapshots what evidence without addresses would tell.
+// ForgetAddresses removes from the snapshots all that evidence without addresses would not tell.
 func (e *Evidence) ForgetAddresses() {
 	for _, in := range e.Inputs {
 		for _, c := range in.Captures {
@@ -42,7 +42,7 @@ func (e *Evidence) ForgetAddresses() {
 // start is when runs begin, by the clock of their machine.
 var start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// Logs are n UMDH logs of the process.
+// Logs takes n UMDH logs of the process.
 func (p *Process) Logs(ctx context.Context, n int) (*Evidence, error) {
 	made := p.umdh()
 	return p.snapshots(ctx, n, func(number int, seconds float64) (ingest.Source, error) {

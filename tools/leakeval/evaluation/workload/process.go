@@ -20,12 +20,12 @@ const (
 
 // A Process is one run of a program.
 type Process struct {
-	Seed, Number uint64
-	Run          uint64
-	Seconds      float64
+	Seed, Number uint64  // which process it is: both decide what is drawn
+	Run          uint64  // which run of the process, from 0
+	Seconds      float64 // length of the run
 	Counted      bool    // uploads carry a counter of its work
 	Recorded     float64 // seconds of the run at which the last snapshot is taken; 0 for its end
-	Nameless     bool    // nobody has the symbols of the program
+	Nameless     bool    // nobody has the symbols of the program: frames have addresses only
 	Attached     float64 // seconds of the run at which a trace begins; 0 where it sees the start
 	Stacks       []Stack
 	load         *behaviour.Load
@@ -35,7 +35,7 @@ type Process struct {
 // A Stack is one stack of a process with all that it allocated.
 type Stack struct {
 	*behaviour.Behaviour
-	// Object is the number of the stack whose object it is a part of: its own where it is none.
+	// Object is the index of the stack whose object this stack allocates a part of; its own index if it is no part.
 	Object int
 	blocks []block
 	owner  int // of the functions that make objects, the one that calls it; −1 for none
@@ -57,18 +57,18 @@ func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
 	return NewMixed(seed, number, run, behaviours, nil)
 }
 
-// A Mix says what a process is, where chance is not to choose.
+// A Mix fixes what New would draw.
 type Mix struct {
-	Stacks, Leaks int     // so many, of which the first leak and all others are innocent; 0 for what is drawn
+	Stacks, Leaks int     // how many stacks, of which the first Leaks leak and all others are innocent; 0 for what is drawn
 	Seconds       float64 // the length of the run; 0 for one that is drawn
-	// Parts is of how many stacks each of them becomes: of one object that one function makes. Where it is 1, one function
-	// calls all stacks, whose blocks have nothing to do with each other. 0 leaves all as it is.
+	// Parts is how many stacks each of them becomes: the parts of one object that one function makes. If it is 1, one
+	// function calls all stacks, whose blocks have nothing to do with each other. 0 changes nothing.
 	Parts int
-	// OneStack says that all parts of an object have the stack of its first, so that they are judged as one.
+	// OneStack gives all parts of an object the stack of the first, so that they are judged as one.
 	OneStack bool
 }
 
-// NewMixed is New for a process of a mix; nil for what New draws.
+// NewMixed is New with what mix fixes; nil for New.
 func NewMixed(seed, number, run uint64, behaviours []behaviour.Behaviour, mix *Mix) *Process {
 	program, r := rand.New(rand.NewPCG(seed, number)), rand.New(rand.NewPCG(seed, number|(run+1)<<32))
 	p := &Process{Seed: seed, Number: number, Run: run, Counted: program.Float64() < 1.0/3}
@@ -194,7 +194,8 @@ func (s *source) Uint64() uint64 {
 	return s.run.Uint64()
 }
 
-// Lost is how many bytes of stacks that leak came in a stretch of the run, in seconds, and are never freed.
+// Lost is how many bytes the stacks that leak allocated from one instant of the run to another, in seconds, and never
+// freed.
 func (p *Process) Lost(from, to float64) (bytes int64) {
 	for _, s := range p.Stacks {
 		if s.Truth != behaviour.Leaks {

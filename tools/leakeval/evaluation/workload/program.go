@@ -48,7 +48,7 @@ func (p *Process) frames(stack int) []uint64 {
 	return append(list, address(inProgram, at+0x800), address(inKernel32, startAt))
 }
 
-// Title is the function that allocates on a stack, as names tell it.
+// Title is the function that allocates on the stack with this index, as a report with symbols names it.
 func Title(stack int) string { return fmt.Sprintf("Stack%d::Allocate", stack) }
 
 // names are the symbols of the images.

@@ -26,7 +26,8 @@ const (
 	mostBytes       = 1 << 30
 )
 
-// Check plays all behaviours of a set.
+// Check fails the test for each behaviour whose run does not show what its row claims, or that allocates more than an
+// evaluation can play.
 func Check(t *testing.T, set []behaviour.Behaviour) {
 	t.Helper()
 	if testing.Short() {
