@@ -199,7 +199,7 @@ func restTitle(rest []*outcome.Leak) string {
 // leakLine prints a leak in a line.
 func leakLine(l *outcome.Leak) string {
 	line := fmt.Sprintf("%-8s %s", l.Word(), cmp.Or(l.Title, l.Signature))
-	if place := l.Place(); place != "" {
+	if place := l.FileLine(); place != "" {
 		line += " (" + place + ")"
 	}
 	if text := l.Text(); text != "" {

@@ -2,8 +2,8 @@ package analysis
 
 import "heapdrift/ingest/capture"
 
-// WindowBeforeExit is the window from the start of the trace to just before the process ended; false where the trace
-// has no end of the process.
+// WindowBeforeExit is the window from the start of the trace to just before the process ended; false where the process
+// did not end in the trace.
 func (t *Trace) WindowBeforeExit() (capture.Window, bool) {
 	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
 	from := whole.From
@@ -32,7 +32,7 @@ func (a *Amounts) knowBeforeExit() bool {
 	return a.Lifetimes == nil || a.AtExit == Amount{} || a.AOFI == Amount{}
 }
 
-// UpToExit converts amounts of the whole trace to those of the window that GrowthBeforeExit gives, in which blocks that
+// UpToExit converts amounts of the whole trace to those of the window that WindowBeforeExit gives, in which blocks that
 // ended with the process are held. The result is right where Totals.KnowBeforeExit reports true.
 func (a *Amounts) UpToExit() Amounts {
 	out := *a

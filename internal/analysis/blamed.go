@@ -55,9 +55,8 @@ func (s *Stacks) blame(number uint32) *Blame {
 	return b
 }
 
-// BlamedFrameIndex is the index of the frame that a stack's memory is counted against: the first of the team's own
-// frames behind the allocator's, else the first of any other, as blame.MarkStack chooses it. It is −1 for an empty
-// stack.
+// BlamedFrameIndex is the index of the blamed frame: the first of the team's own frames behind the allocator's, else
+// the first of any other, as blame.MarkStack chooses it. It is −1 for an empty stack.
 func BlamedFrameIndex(stack []*Frame) int {
 	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
 }

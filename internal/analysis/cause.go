@@ -19,13 +19,13 @@ import (
 // that one event loses. A finding that shares its cause with no other has none.
 type LostTogether struct {
 	Number int    `json:"number"` // from 1 on; Finding.CauseNumber is one of them
-	Title  string `json:"title"`  // "lost objects of app!Session::Open"
+	Title  string `json:"title"`  // for people: "lost objects of app!Session::Open"
 	// CommonFrame is the innermost frame that calls all members, as signatures name it; "" where they share none.
 	CommonFrame string `json:"owner,omitempty"`
-	Ratio       string `json:"ratio"` // of the members' blocks, in their order: "1 : 5 : 2"
+	Ratio       string `json:"ratio"` // of the numbers of blocks, in the order of Members: "1 : 5 : 2"
 	// Objects is how many objects were allocated in the run and not freed.
 	Objects int64 `json:"objects"`
-	// Verdict and Certain are those of the gravest member.
+	// Verdict and Certain are the class of the gravest member, and whether it may fail a gate.
 	Verdict Class `json:"verdict"`
 	Certain bool  `json:"certain"`
 	Amounts       // of all members together
@@ -36,17 +36,17 @@ type LostTogether struct {
 
 // LostTogetherRate is how fast all members of a cause grow together.
 type LostTogetherRate struct {
-	Unit  string  `json:"unit"`
-	Count float64 `json:"count"`
-	Bytes float64 `json:"bytes"`
+	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
+	Count float64 `json:"count"` // blocks per Unit
+	Bytes float64 `json:"bytes"` // bytes per Unit
 }
 
 // A LostTogetherPart is the part that one finding has of each object of its cause.
 type LostTogetherPart struct {
 	Signature     string  `json:"signature"`
 	Title         string  `json:"title"`
-	Blocks        int     `json:"blocks"`         // of each object
-	BytesPerBlock float64 `json:"size"`           // bytes of a block on average
+	Blocks        int     `json:"blocks"`         // blocks of each object
+	BytesPerBlock float64 `json:"size"`           // on average
 	Type          string  `json:"type,omitempty"` // that the call allocates; "" where the compiler did not record it
 }
 

@@ -40,7 +40,7 @@ func TestDoubtAmongMany(t *testing.T) {
 
 // A finding that was told keeps how much longer a run would decide.
 func TestLongerOfWhatWasTold(t *testing.T) {
-	told := &Finding{Clauses: []score.Clause{{Rule: "score"}, {Rule: score.RuleNext, Longer: 3}}}
+	told := &Finding{Clauses: []score.Clause{{Rule: "score"}, {Rule: score.RuleNext, LengthFactor: 3}}}
 	if got := longerFor(told); got != 3 {
 		t.Errorf("%v", got)
 	}

@@ -5,26 +5,27 @@ import (
 	"strings"
 )
 
-// ExitLists are the whole lists of leaks at exit that one tool printed: a leak that the tool listed before, in one of
-// these tests or of one of these programs, is gone where they do not hold it.
+// ExitLists names the complete lists of leaks at exit that one tool printed. A leak that the tool listed in an earlier
+// run, for one of these tests or programs, is gone if they do not have it.
 type ExitLists struct {
 	Tool string `json:"tool"` // kind of the evidence
-	// Tests are those whose lists were printed, and those that passed without one under a tool that prints none of a clean
-	// test; ascending.
+	// Tests are the tests whose lists were printed, and those that passed without one under a tool that prints nothing
+	// for a clean test; ascending.
 	Tests []string `json:"tests,omitempty"`
-	// Programs are those whose lists were printed outside of tests, in lower case and ascending; "" is one without a name.
+	// Programs are the programs whose lists were printed outside of tests, in lower case and ascending; "" is one
+	// without a name.
 	Programs []string `json:"programs,omitempty"`
 }
 
 // A ListedLeak says in which lists a leak was.
 type ListedLeak struct {
-	Tools    []string `json:"tools,omitempty"` // ascending
-	Tests    []string `json:"tests,omitempty"`
-	Programs []string `json:"programs,omitempty"` // as those of ExitLists
+	Tools    []string `json:"tools,omitempty"`    // kinds of evidence, ascending
+	Tests    []string `json:"tests,omitempty"`    // ascending
+	Programs []string `json:"programs,omitempty"` // as in ExitLists
 }
 
-// Alone are the lists as those of one finding; nil for none. Those of several are never merged: a leak that one tool
-// listed in a test and another of a program was not listed by the first of the program.
+// Alone returns a slice with l only; nil if l is nil. Those of several findings are never merged: if one tool listed a
+// leak in a test and another in a program, the first did not list it for the program.
 func (l *ListedLeak) Alone() []ListedLeak {
 	if l == nil {
 		return nil
@@ -92,7 +93,7 @@ func (l *LeftAtExit) nameLists(s *series, lists []int32) {
 	l.Tools, l.Programs = union(l.Tools, nil), union(l.Programs, nil)
 }
 
-// Listed says in which lists the blocks are.
+// Listed says in which lists the blocks are; nil for none.
 func (l *LeftAtExit) Listed() *ListedLeak {
 	if l == nil {
 		return nil
@@ -100,7 +101,7 @@ func (l *LeftAtExit) Listed() *ListedLeak {
 	return &ListedLeak{l.Tools, l.Tests, l.Programs}
 }
 
-// IsHeld reports whether other evidence than lists of leaks at exit shows the finding.
+// IsHeld reports whether evidence other than lists of leaks at exit shows the finding.
 func (f *Finding) IsHeld() bool {
 	return f.LeftAtExit == nil ||
 		slices.ContainsFunc(f.ByKind, func(k KindResult) bool { return !slices.Contains(f.LeftAtExit.Tools, k.Kind) })

@@ -205,7 +205,7 @@ func scoreNumber(p *float64) int64 {
 	return int64(math.Float64bits(*p + 0)) // + 0 makes −0 0
 }
 
-// CompareScores orders scores ascending, with none below every score.
+// CompareScores orders scores ascending; nil is less than every score.
 func CompareScores(a, b *float64) int {
 	switch {
 	case a == nil && b == nil:

@@ -45,8 +45,8 @@ func (f *Frame) FileLine() string {
 // notReturned is the offset of a frame of which a log names only the function, as of a frame without a module.
 const notReturned = "0x0"
 
-// OffsetText is the offset behind the function's name, as in "+0x1f"; "" where it is in the name already, and of frames
-// that have none.
+// OffsetText is the offset behind the function's name, such as "+0x1f"; "" where it is part of Name already, and for
+// frames that have none.
 func (f *Frame) OffsetText() string {
 	if f.Function == "" || f.Offset == "" || f.Inline || f.Module == "" && f.Offset == notReturned {
 		return ""

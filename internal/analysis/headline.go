@@ -218,17 +218,17 @@ func signed(text string, n int64) string {
 	return text
 }
 
-// ReportedLeaks are the leaks with the same title and stack that another tool reports: Application Verifier alone fills
-// it. The verdict does not use them.
+// ReportedLeaks are the leaks with the same title and stack that another tool reports. Only Application Verifier does.
+// The verdict does not use them.
 type ReportedLeaks struct {
-	Title     string `json:"title"` // "VERIFIER STOP 900"
-	Where     string `json:"where,omitempty"`
+	Title     string `json:"title"`           // "VERIFIER STOP 900"
+	Where     string `json:"where,omitempty"` // the blamed frame, for sentences
 	Signature string `json:"signature,omitempty"`
 	Amount
 	Addresses []string `json:"addresses,omitempty"` // of the first ten leaks that have one
-	Note      string   `json:"note"`
+	Note      string   `json:"note"`                // what the tool says of them
 	Stack     StackRef `json:"stack"`
-	File      string   `json:"file"`
+	File      string   `json:"file"` // name of the file of the evidence
 }
 
 // The limits on what a report lists of leaks that tools report.

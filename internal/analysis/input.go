@@ -12,13 +12,12 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// An Input is evidence that was read together, one file mostly, and the captures that came of it in the order of the
-// evidence.
+// An Input is evidence that was read together, mostly one file, and its captures in the order of the evidence.
 type Input struct {
 	Files    []File
 	Captures []*capture.Capture
-	// Work is how much work the process had done when the evidence was taken, in Options.WorkUnit; nil where nobody says
-	// but the evidence, perhaps.
+	// Work is how much work the process had done when the evidence was taken, in Options.WorkUnit; nil where the upload
+	// does not say. The captures may say it then.
 	Work *float64
 }
 
@@ -49,11 +48,11 @@ type Options struct {
 	Rules *blame.Rules
 	// OwnModules are the names of the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
 	OwnModules map[string]bool
-	// WorkUnit is what Input.Work counts, as in "document".
+	// WorkUnit is the unit of Input.Work, singular: "document".
 	WorkUnit string
 	// Matters is the growth from which a leak matters; nil for the default.
 	Matters *RequestedThreshold
-	// Settle is the time at the beginning of the evidence in which growth counts for nothing; 0 for none.
+	// Settle is how long growth is ignored at the beginning of the evidence; 0 for not at all.
 	Settle time.Duration
 	// ShownRows is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures
 	// only; the facts that names tell of their stacks are computed when JSON is written.
@@ -79,7 +78,7 @@ const (
 	CodeReadAgain    = "read-again"    // the trace was read again, and the report on that is not there yet
 )
 
-// ErrTableMissing says that the allocation table of a report is gone.
+// ErrTableMissing is returned where the allocation table of a report has been deleted.
 var ErrTableMissing = &Error{CodeTableMissing,
 	"upload the trace again under another name: its allocation table is no longer stored"}
 

@@ -226,7 +226,7 @@ func (j *judge) series(s *sample) *score.Series {
 		}
 	}
 	if j.rates != nil {
-		series.Each = float64(max(1, estimated)) / float64(max(1, recorded))
+		series.Weight = float64(max(1, estimated)) / float64(max(1, recorded))
 	}
 	if s.kind == capture.KindVirtual {
 		series.Spans, series.Followed = nil, false // of pages nobody knows

@@ -7,9 +7,9 @@ import (
 
 // A Jump is an instant at which a timeline rises suddenly: the first place to look for the reason of a rise.
 type Jump struct {
-	Spike        bool  // it falls again at once; else it is a step, which stays
+	Spike        bool  // it falls again at once; otherwise it is a step, which stays
 	FromNS, ToNS int64 // times on the timeline, in ns
-	Bytes        int64 // by how much it rises; of a spike, what is left of it is not in that
+	Bytes        int64 // by how much it rises; for a spike, without what is left of the rise
 }
 
 const (
@@ -31,7 +31,7 @@ type jumpStretch struct {
 	last, max int64
 }
 
-// Jumps are the spikes and steps of a timeline of the time [from, to], in their order.
+// Jumps returns the spikes and steps of a timeline between two instants in ns, in their order.
 func (t *Timeline) Jumps(from, to int64) []Jump {
 	width := max(1, (uint64(to)-uint64(from))/jumpStretches) // damaged times may be further apart than a number of ns can say
 	stretches := t.cut(from, width)

@@ -15,6 +15,7 @@ import (
 // A Key is a 128-bit content hash.
 type Key [16]byte
 
+// String prints the key in hex digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
 // hasher builds a Key from fields; each field is closed by its length, so that no two lists of fields collide.

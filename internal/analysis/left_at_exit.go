@@ -10,19 +10,20 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// LeftAtExit are the blocks of a finding that a process had not freed when it ended, by what the tool that lists them
-// found to point to them.
+// LeftAtExit counts the blocks of a finding that a process had not freed when it ended, by what the tool that lists
+// them found to point to them.
 type LeftAtExit struct {
 	Unsearched   Amount `json:"unsearched,omitzero"`   // the tool looked for no pointers
 	Unreferenced Amount `json:"unreferenced,omitzero"` // nothing points to them
 	Indirect     Amount `json:"indirect,omitzero"`     // only unreferenced blocks do
 	Possible     Amount `json:"possible,omitzero"`     // something points into them
 	Reachable    Amount `json:"reachable,omitzero"`    // the program could still have freed them
-	// Tests are those that ran when the tool printed the list, in order, at most MaxTests; MoreTests counts the others.
+	// Tests are the tests that ran when the tool printed the list, in order, at most MaxTests; MoreTests counts the
+	// others.
 	Tests     []string `json:"tests,omitempty"`
 	MoreTests int      `json:"more_tests,omitempty"`
-	// Tools are the kinds of the evidence that lists them, and Programs those whose lists were printed outside of tests, as
-	// in ExitLists.
+	// Tools are the kinds of evidence that list them, Programs the programs whose lists were printed outside of tests,
+	// as in ExitLists.
 	Tools    []string `json:"tools,omitempty"`
 	Programs []string `json:"programs,omitempty"`
 }
@@ -33,7 +34,8 @@ const MaxTests = 10
 // neverFreed are the blocks of which the tool says for certain that the program lost them.
 func (l *LeftAtExit) neverFreed() Amount { return l.Unsearched.Plus(l.Unreferenced).Plus(l.Indirect) }
 
-// Lost are the blocks that the program lost, with those that something may still have pointed to.
+// Lost sums the blocks that no pointer, or only a possible one, was found to: Unsearched, Unreferenced, Indirect and
+// Possible.
 func (l *LeftAtExit) Lost() Amount { return l.neverFreed().Plus(l.Possible) }
 
 // class is the class of blocks that were left. What a tool found a pointer to is no leak by that tool, and nothing says

@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// Growth is an amount of bytes for each unit.
+// Growth is an amount of bytes per unit.
 type Growth struct {
 	Bytes float64 `json:"bytes"`
 	Unit  string  `json:"unit"` // "day", "hour", "run" or a unit of work
@@ -40,17 +40,17 @@ func DefaultThresholdText() string {
 	return fmt.Sprintf("%s, or %s where the evidence has no times", mattersByDay, mattersByRun)
 }
 
-// A Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or
+// An Observation is the time, the work and the memory that the evidence of a run covers. They convert growth per day or
 // per unit of work into bytes of the run.
 type Observation struct {
-	Weighed    bool    `json:"weighed"` // false where the evidence shows one instant or does not list all: the rest is unknown
+	Weighed    bool    `json:"weighed"` // false where the evidence shows one instant or does not list all memory: the other fields are unknown then
 	Hours      float64 `json:"hours"`   // 0 if unknown
 	Unit       string  `json:"unit"`    // of the work that uploads count; "" for none
-	Work       float64 `json:"work"`    // how many of them
-	PowerBytes float64 `json:"power"`   // bytes of the least leak that the evidence would have shown in the run; 0 for none
-	HeldBytes  float64 `json:"held"`    // bytes at the end
-	// SettleHours is the settle time in hours: growth in it is ignored. Settled is false where the evidence does not allow
-	// that.
+	Work       float64 `json:"work"`    // how many Units were done; 0 if unknown
+	PowerBytes float64 `json:"power"`   // bytes of the smallest leak that the evidence would have shown in the run; 0 for none
+	HeldBytes  float64 `json:"held"`    // bytes held at the end
+	// SettleHours is how many hours growth is ignored at the beginning. Settled is false where the evidence does not
+	// allow that.
 	SettleHours float64 `json:"settle"`
 	Settled     bool    `json:"settled"`
 }
@@ -84,16 +84,16 @@ func (w *Observation) FailingBytes(matters Growth) float64 {
 	return max(w.inRun(matters), w.PowerBytes)
 }
 
-// GrowthPerUnit is an amount of the run in the unit of what matters there.
+// GrowthPerUnit converts bytes of the run into growth per unit of matters.
 func (w *Observation) GrowthPerUnit(bytes float64, matters Growth) Growth {
 	return w.growth(bytes, matters.Unit)
 }
 
-// An RequestedThreshold is a threshold that the policy or a call asks for.
+// A RequestedThreshold is a threshold that the policy or a call asks for.
 type RequestedThreshold struct {
 	Threshold
 	Source ThresholdSource
-	By     string // as in "set for the scenario soak"
+	By     string // who asks, as a clause: "set for the scenario soak"
 }
 
 // A ThresholdSource says who decided what matters.
@@ -115,8 +115,8 @@ type AppliedThreshold struct {
 	Sentence string
 }
 
-// ChooseThreshold is what matters in a run: the set threshold if the evidence has its unit, else the default. A call
-// may only lower that. set and call are nil for no threshold.
+// ChooseThreshold chooses the growth from which a leak matters in a run: the set threshold if the evidence has its
+// unit, else the default. A call may only lower that. set and call are nil for no threshold.
 func (w *Observation) ChooseThreshold(set, call *RequestedThreshold) AppliedThreshold {
 	m := AppliedThreshold{Growth: mattersByDay, Source: ThresholdOfDefault}
 	if !(w.length(perDay) > 0) {
@@ -180,9 +180,9 @@ func (a *RequestedThreshold) notTold() string {
 // share of the memory held at the end, or the growth that would reach a number of bytes after a time.
 type Threshold struct {
 	Growth                  // no bytes where Percent or HeldBytes is not 0
-	Percent         float64 // of what the process holds, for each unit
-	HeldBytes       float64 // bytes that it may hold
-	HeldWithinUnits float64 // units after which it may hold them
+	Percent         float64 // percent of what the process holds, per unit; 0 for another form
+	HeldBytes       float64 // bytes that it may hold; 0 for another form
+	HeldWithinUnits float64 // units after which it may hold HeldBytes
 }
 
 func (t *Threshold) isAbsolute() bool { return t.Percent == 0 && t.HeldBytes == 0 }
@@ -220,7 +220,7 @@ func (t *Threshold) within() string {
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Resolve converts a threshold to growth in the run; told is false where the evidence lacks its unit or value. A
-// process that already holds its ceiling may not grow.
+// process that already holds HeldBytes may not grow.
 func (w *Observation) Resolve(t Threshold) (g Growth, told bool) {
 	if !(w.length(t.Unit) > 0) || !t.isAbsolute() && !(w.HeldBytes > 0) {
 		return Growth{}, false

@@ -14,9 +14,9 @@ import (
 // A Memory is what one piece of evidence says of the process's memory beside sites. Its claims and samples have their
 // stacks.
 type Memory struct {
-	File    string `json:"file"`
-	Kind    string `json:"kind"`
-	TakenAt string `json:"taken_at,omitempty"`
+	File    string `json:"file"`               // name of the file of the evidence
+	Kind    string `json:"kind"`               // of the evidence: a capture.Kind
+	TakenAt string `json:"taken_at,omitempty"` // local time of the traced machine, no zone
 	capture.Memory
 	Claims  []ToolClaim `json:"claims,omitempty"`
 	Samples []Sample    `json:"samples,omitempty"`
@@ -24,13 +24,13 @@ type Memory struct {
 
 // A ToolClaim is what another tool concluded about a function, by its own method.
 type ToolClaim struct {
-	Where     string `json:"where"`
+	Where     string `json:"where"` // the blamed frame, for sentences
 	Signature string `json:"signature,omitempty"`
-	Type      string `json:"type"`
+	Type      string `json:"type"` // "Heap allocation(s)"
 	Amount
-	MarginBytes int64    `json:"margin,omitempty"`  // by how many bytes the printed size may be wrong
-	Percent     *int     `json:"percent,omitempty"` // the tool's own probability of a leak
-	Detached    bool     `json:"detached,omitempty"`
+	MarginBytes int64    `json:"margin,omitempty"`   // by how many bytes the printed size may be wrong
+	Percent     *int     `json:"percent,omitempty"`  // the tool's own probability of a leak
+	Detached    bool     `json:"detached,omitempty"` // it is about handles or the like, not memory
 	Stack       StackRef `json:"stack"`
 	Samples     []Sample `json:"samples,omitempty"`
 }
@@ -38,12 +38,12 @@ type ToolClaim struct {
 // A Sample is one allocation whose stack the evidence shows.
 type Sample struct {
 	Title       string   `json:"title,omitempty"`
-	Address     string   `json:"address,omitempty"`
-	Size        int64    `json:"size"`
-	Note        string   `json:"note,omitempty"`
-	Unreachable bool     `json:"unreachable,omitempty"`
-	Leaked      bool     `json:"leaked,omitempty"` // as Application Verifier says
-	Where       string   `json:"where,omitempty"`
+	Address     string   `json:"address,omitempty"`     // in hex
+	Size        int64    `json:"size"`                  // bytes
+	Note        string   `json:"note,omitempty"`        // what the tool says of it
+	Unreachable bool     `json:"unreachable,omitempty"` // the tool found no pointer to it
+	Leaked      bool     `json:"leaked,omitempty"`      // as Application Verifier says
+	Where       string   `json:"where,omitempty"`       // the blamed frame, for sentences
 	Signature   string   `json:"signature,omitempty"`
 	Stack       StackRef `json:"stack"`
 }
@@ -204,7 +204,7 @@ func kindsOfStacks(c *capture.Capture) map[capture.StackID]capture.SiteKind {
 	return kinds
 }
 
-// NameOfGroup is what the blocks of a group have in common.
+// NameOfGroup names, for people, what the blocks of a group have in common.
 func NameOfGroup(g *capture.BlockGroup) string {
 	name := g.Key
 	if g.By == capture.BySize {

@@ -12,10 +12,12 @@ import (
 // A Next is the evidence that would decide a run that is inconclusive.
 type Next struct {
 	Evidence NextEvidence `json:"evidence"`
-	// Snapshots are how many more of the same process tell a leak, SnapshotsToBeCertain how many more let one be certain.
+	// Snapshots is how many more snapshots of the same process show a leak, SnapshotsToBeCertain how many more make it
+	// certain.
 	Snapshots            int `json:"snapshots,omitempty"`
 	SnapshotsToBeCertain int `json:"snapshots_to_be_certain,omitempty"`
-	// LengthFactor is how many times as long a recording would decide, Hours how long that is; 0 where nothing tells.
+	// LengthFactor is how many times as long a recording would decide, Hours how long that is; both 0 where that is
+	// unknown.
 	LengthFactor float64 `json:"times,omitempty"`
 	Hours        float64 `json:"hours,omitempty"`
 	Sentence     string  `json:"sentence"` // what to do: "Record 8 h instead of 3 h, or record a second run."
@@ -106,7 +108,7 @@ func longerFor(f *Finding) float64 {
 	}
 	for _, c := range clauses {
 		if c.Rule == score.RuleNext {
-			return c.Longer
+			return c.LengthFactor
 		}
 	}
 	return 0

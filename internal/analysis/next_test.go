@@ -13,7 +13,7 @@ func TestNext(t *testing.T) {
 	grows := func(class Class, longer float64) draftFinding {
 		return draftFinding{Finding{Signature: "s", Verdict: class, Score: new(0.9), Evidence: &score.Evidence{},
 			why: func() []score.Clause {
-				return []score.Clause{{Rule: "score"}, {Rule: score.RuleNext, Longer: longer}}
+				return []score.Clause{{Rule: "score"}, {Rule: score.RuleNext, LengthFactor: longer}}
 			}}, 9 << 20, nil}
 	}
 	snapshots := func(n int, findings ...draftFinding) *draft {

@@ -15,15 +15,15 @@ import (
 type CaptureProcess struct {
 	capture.Process
 	Evidence int64 // that the capture was read from
-	Trace    bool
-	Began    int64 // in the trace, or allocations.BeforeTrace
-	Held     int64 // bytes, as capture.Held counts
+	Trace    bool  // the capture is of a trace
+	Began    int64 // ns since the trace's start, or allocations.BeforeTrace
+	Held     int64 // bytes, by capture.Held
 }
 
 // A ProcessChoice is a process that the report may be about.
 type ProcessChoice struct {
 	CaptureProcess
-	Choose string // as Options.Process
+	Choose string // value of Options.Process that chooses it
 }
 
 // IsOf reports whether a report is about the process.

@@ -28,7 +28,7 @@ type Report struct {
 	Process  Process   `json:"process"`
 	Trace    *Trace    `json:"trace,omitempty"`  // of traces only
 	Window   *Window   `json:"window,omitempty"` // of traces only: the time that all numbers are of
-	// Snapshots are the instants of the series, oldest first; of a trace, instants that divide the window.
+	// Snapshots are the instants of the series, oldest first; for a trace, instants that divide the window evenly.
 	Snapshots []Snapshot `json:"snapshots"`
 	// MatchedBy says how stacks were matched across snapshots: "id", "stack", or "" for a single capture.
 	MatchedBy string `json:"matched_by,omitempty"`
@@ -36,23 +36,24 @@ type Report struct {
 	Work *Work `json:"work,omitempty"`
 	// Power says which leaks the evidence would have shown; nil where it can show none.
 	Power *Power `json:"power,omitempty"`
-	// PartLengths are the lengths that Finding.Stayed counts by; nil where the evidence shows one instant.
+	// PartLengths are the lengths of the parts of the run that Finding.Stayed counts by; nil where the evidence shows
+	// one instant.
 	PartLengths *score.PartLengths `json:"stretches,omitempty"`
-	// Observation is what turns growth that matters into bytes of the run; nil of a report that was read from JSON.
+	// Observation converts growth that matters into bytes of the run; nil in a report that was read from JSON.
 	Observation *Observation `json:"-"`
-	// Memory is what the evidence says beside sites, in the order of the evidence.
+	// Memory is what the evidence says beyond sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
 	// MemoryHistory is the memory over time, where the evidence tells it.
 	MemoryHistory *footprint.MemoryHistory `json:"memory_over_time,omitempty"`
 	// Reported are the leaks that Application Verifier reports, by its own method.
 	Reported []ReportedLeaks `json:"reported_leaks,omitempty"`
-	// ListsExit says that the evidence lists what was left when the process ended, and lost nothing of it: a leak at exit
-	// that ExitLists would show and that is not there was freed.
+	// ListsExit says that the evidence lists what was left when the process ended, and lost nothing of it: a leak at
+	// exit that ExitLists would have and that is not in the report was freed.
 	ListsExit bool        `json:"lists_at_exit,omitempty"`
 	ExitLists []ExitLists `json:"exit_lists,omitempty"` // by tool
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
-	// Causes are the findings that are lost together, those with the gravest member first.
+	// Causes are the causes that several findings share, the one with the gravest member first.
 	Causes []LostTogether `json:"causes,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
@@ -78,11 +79,11 @@ func (r *Report) SetStackKeys() {
 
 // Work is a counter of what the program did, such as documents or requests.
 type Work struct {
-	Unit string    `json:"unit"`
-	At   []float64 `json:"at"` // by snapshot
+	Unit string    `json:"unit"` // singular: "document"
+	At   []float64 `json:"at"`   // Units done since the start, by snapshot
 }
 
-// Power is the smallest leak that the evidence would have shown, nine times of ten.
+// Power is the smallest leak that the evidence would have shown in 9 of 10 runs.
 type Power struct {
 	score.Power
 	Sentence string `json:"sentence"`
@@ -92,55 +93,55 @@ type Power struct {
 // by which the finding is judged; a site's growth is from the first snapshot to the last.
 type Finding struct {
 	Signature string   `json:"signature"`
-	Kind      string   `json:"kind"`
-	Title     string   `json:"title"`
-	Verdict   Class    `json:"verdict"`
+	Kind      string   `json:"kind"`            // of memory: "heap" or "virtual"
+	Title     string   `json:"title"`           // for people: origin and blamed function
+	Verdict   Class    `json:"verdict"`         // whether it leaks
 	Score     *float64 `json:"score,omitempty"` // probability that it is a leak; nil where nothing can be said
 	// Certain says that it is a leak that may fail a gate.
 	Certain bool `json:"certain"`
 	Amounts
-	Sites int `json:"sites"` // how many
-	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
+	Sites int `json:"sites"` // how many sites it has
+	// Unreachable counts the blocks that no pointer was found to; nil where nobody looked.
 	Unreachable *Amount `json:"unreachable,omitempty"`
 	// LeftAtExit are the blocks that were never freed when the process ended; nil where no tool listed them.
 	LeftAtExit *LeftAtExit `json:"left_at_exit,omitempty"`
-	Blame      *Blame      `json:"blame"` // nil without a stack
-	Origin     *Blame      `json:"origin"`
-	// Frames are what the signature is made of, normalised, the one to blame first.
+	Blame      *Blame      `json:"blame"`  // the blamed frame; nil without a stack
+	Origin     *Blame      `json:"origin"` // the first frame behind the allocator's; nil without a stack
+	// Frames are the normalised names that the signature is made of, the blamed frame first.
 	Frames []string `json:"frames"`
-	// Fine and Leaf are a finer signature, of all frames, and a coarser one, of blame and origin alone.
+	// Fine is a finer signature, of all frames, and Leaf a coarser one, of the blamed frame and the origin alone.
 	Fine string `json:"fine"`
 	Leaf string `json:"leaf"`
-	// Outline is the signature that evidence without inlined calls gives the same leak; "" where it is the same
-	// signature.
+	// Outline is the signature that evidence without inlined calls gives the same leak; "" where it is Signature.
 	Outline string `json:"outline,omitempty"`
 	// Provisional says that a frame has no name: symbols will give another signature.
 	Provisional bool           `json:"provisional,omitempty"`
-	Clauses     []score.Clause `json:"clauses,omitempty"` // why: one line of evidence for each clause of the rule
-	Rate        *score.Rate    `json:"rate,omitempty"`
-	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
+	Clauses     []score.Clause `json:"clauses,omitempty"` // why: one line of evidence for each condition of the rule
+	Rate        *score.Rate    `json:"rate,omitempty"`    // nil where it does not grow
+	// Evidence is what the score rests on, for several runs to be judged together; nil for findings that are excluded
+	// from judgement.
 	Evidence *score.Evidence `json:"evidence,omitempty"`
-	// Stayed are the blocks that came in each stretch of the run and stayed: what bounds a leak.
+	// Stayed are, for each part of the run, the blocks that were allocated in it and stayed: they bound a leak.
 	Stayed score.StayedBlocks `json:"stayed,omitzero"`
-	// MostHeld is how many blocks it held at the instant, of those that it is judged by, at which it held most; of a trace
-	// those that it held at the end. It is 0 in a report that was read from JSON.
+	// MostHeld is the most blocks that it held at one of the instants that it is judged by; for a trace, the blocks
+	// that it held at the end. It is 0 in a report that was read from JSON.
 	MostHeld int64 `json:"-"`
-	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter, or
-	// is too improbable. It is false of what nobody weighed.
+	// Immaterial says that the run passes without a decision on whether this leaks: what it could leak does not matter,
+	// or is too improbable. It is false where that was not weighed.
 	Immaterial bool         `json:"immaterial,omitempty"`
-	ByKind     []KindResult `json:"witnesses"`
-	// Change says what became of it since the baseline, as in Compared; "" without one, and of what leaks in neither.
+	ByKind     []KindResult `json:"witnesses"` // what each kind of evidence says by itself, the report's own kind first
+	// Change says what became of it since the baseline, as in Compared; "" without one, and where it leaks in neither.
 	Change string `json:"change,omitempty"`
 	// Owner, Known and Group are what the project's rules say of the frames: who owns the finding, why it is tolerated,
 	// and the name of the group that it belongs to.
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
-	// CauseNumber is the number of the cause whose part the finding is; 0 where it shares its cause with no other.
+	// CauseNumber is the LostTogether.Number of its cause; 0 where it shares its cause with no other.
 	CauseNumber int `json:"cause,omitempty"`
 
-	// Risk is what it could leak in the run; nil of a report that was read from JSON, and of what nobody weighed or did
-	// not keep anything.
+	// Risk is what it could leak in the run; nil in a report that was read from JSON, and where it was not weighed or
+	// kept nothing.
 	Risk *Risk `json:"-"`
 
 	// Its text is made when somebody looks at it or writes it as JSON: as of sites, most are only counted.
@@ -150,7 +151,7 @@ type Finding struct {
 
 // A KindResult is one kind of evidence that shows a finding, and what it says by itself.
 type KindResult struct {
-	Kind    string   `json:"kind"`
+	Kind    string   `json:"kind"` // of evidence: a capture.Kind
 	Verdict Class    `json:"verdict"`
 	Score   *float64 `json:"score,omitempty"`
 	Amounts
@@ -158,15 +159,15 @@ type KindResult struct {
 
 // Evidence is one file that the report rests on. Kind names what it is.
 type Evidence struct {
-	File      string  `json:"file"`
-	SHA256    string  `json:"sha256"`
+	File      string  `json:"file"`   // its name
+	SHA256    string  `json:"sha256"` // hex digits
 	Kind      string  `json:"kind"`
 	Process   Process `json:"process"`
 	TakenAt   string  `json:"taken_at,omitempty"` // local time of the traced machine, no zone
-	Bytes     int64   `json:"bytes"`
-	Events    int64   `json:"events"`    // of a trace, in all its files; 0 for snapshots
-	Snapshots int     `json:"snapshots"` // instants in the file
-	Used      bool    `json:"used"`      // false where the report leaves it out; a warning says why
+	Bytes     int64   `json:"bytes"`              // size of the file
+	Events    int64   `json:"events"`             // of a trace, in all its files; 0 for snapshots
+	Snapshots int     `json:"snapshots"`          // instants in the file
+	Used      bool    `json:"used"`               // false where the report leaves it out; a warning says why
 	// Test is the test that was running when the tool printed the list of blocks that is in the file; "" for none. A file
 	// with lists of several tests is listed once for each.
 	Test string `json:"test,omitempty"`
@@ -176,7 +177,7 @@ type Evidence struct {
 type Process struct {
 	Name string `json:"name"`
 	PID  uint32 `json:"pid"`
-	Bits int    `json:"bits"`
+	Bits int    `json:"bits"` // 32 or 64; 0 unknown
 }
 
 // A Warning limits what may be concluded. Count is in the unit that the message names.
@@ -184,19 +185,19 @@ type Warning struct {
 	Code    capture.Code `json:"code"`
 	Message string       `json:"message"`
 	Count   int64        `json:"count"`
-	File    string       `json:"file,omitempty"`
-	Place   string       `json:"place,omitempty"`
+	File    string       `json:"file,omitempty"`  // name of the file that it is about; "" for all
+	Place   string       `json:"place,omitempty"` // where in the file: "line 12"; "" for all of it
 }
 
 // A Module is an image of the process. Base is that of the last snapshot. PDB and DebugID are those of the symbols that
 // were used, else those that the evidence asks for.
 type Module struct {
-	Name    string             `json:"name"`
-	Path    string             `json:"path,omitempty"`
-	Base    string             `json:"base"` // "" where only the name is known
-	Size    uint64             `json:"size"`
-	PDB     string             `json:"pdb"`
-	DebugID string             `json:"debug_id"`
+	Name    string             `json:"name"`           // as debuggers print it before the "!"
+	Path    string             `json:"path,omitempty"` // as the evidence spells it
+	Base    string             `json:"base"`           // address in hex; "" where only the name is known
+	Size    uint64             `json:"size"`           // bytes
+	PDB     string             `json:"pdb"`            // file name; "" if unknown
+	DebugID string             `json:"debug_id"`       // GUID and age in hex; "" if unknown
 	Symbols capture.SymbolKind `json:"symbols"`
 	// Mismatch says that symbols of that name exist, but none of them belongs to the module.
 	Mismatch bool `json:"mismatch,omitempty"`
@@ -205,12 +206,12 @@ type Module struct {
 	// Unproven says that nothing but name and size match the symbols to the module.
 	Unproven bool              `json:"unproven,omitempty"`
 	Own      bool              `json:"own,omitempty"`   // the team uploaded its PDB, and it is none of Windows
-	Tried    []capture.Attempt `json:"tried,omitempty"` // every place that was looked at
-	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
+	Tried    []capture.Attempt `json:"tried,omitempty"` // every place that was searched for symbols
+	// Frames counts the distinct return addresses in the module, Unnamed those of them without a function name.
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`
-	// UnnamedHeld is what is outstanding at sites with an unnamed frame in this module, or one that has only the name of
-	// the nearest export; or was before the process ended.
+	// UnnamedHeld is what is held at sites with an unnamed frame in this module, or one named only by the nearest
+	// export. If the process ended, it is what was held before.
 	UnnamedHeld Amount `json:"stake"`
 }
 
@@ -220,10 +221,10 @@ type Amount struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Plus is both amounts together.
+// Plus returns the sum a + b.
 func (a Amount) Plus(b Amount) Amount { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }
 
-// Minus is what an amount has more than another.
+// Minus returns the difference a − b.
 func (a Amount) Minus(b Amount) Amount { return Amount{a.Count - b.Count, a.Bytes - b.Bytes} }
 
 // Amounts are the figures of a site, a heap or a kind. Growth is nil where there is nothing to compare with. Bytes of
@@ -244,23 +245,23 @@ type Totals struct {
 
 // A Heap has the figures of all sites in it.
 type Heap struct {
-	Handle string `json:"handle"`
+	Handle string `json:"handle"` // in hex
 	Amounts
 	Timeline *Timeline `json:"timeline,omitempty"` // of traces only, and only of the heaps with the highest peaks
 }
 
 // A Snapshot is one instant of the series with the totals of the process.
 type Snapshot struct {
-	AtNS       int64  `json:"at_ns"` // since the first snapshot; 0 where the evidence has no times
-	TakenAt    string `json:"taken_at,omitempty"`
-	File       string `json:"file"`
-	LowerBound bool   `json:"lower_bound,omitempty"`
+	AtNS       int64  `json:"at_ns"`                 // ns since the first snapshot; 0 where the evidence has no times
+	TakenAt    string `json:"taken_at,omitempty"`    // local time of the traced machine, no zone; "" unknown
+	File       string `json:"file"`                  // name of the file it comes from
+	LowerBound bool   `json:"lower_bound,omitempty"` // the evidence ends early: amounts are at least these
 	Amount
 }
 
 // A Point is a site's outstanding memory at one instant.
 type Point struct {
-	AtNS int64 `json:"at_ns"`
+	AtNS int64 `json:"at_ns"` // ns since the first snapshot
 	Amount
 }
 
@@ -290,20 +291,20 @@ const (
 
 // A Site is memory that one stack allocated from one heap by one kind of allocation.
 type Site struct {
-	Signature string `json:"signature"`
-	Kind      string `json:"kind"`
-	Heap      string `json:"heap"` // "" where the evidence does not name it
+	Signature string `json:"signature"` // the Finding.Signature it belongs to
+	Kind      string `json:"kind"`      // of memory: "heap", "virtual" or "heap-virtual"
+	Heap      string `json:"heap"`      // handle in hex; "" where the evidence does not name it
 	Amounts
-	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
+	// Unreachable counts the blocks that no pointer was found to; nil where nobody looked.
 	Unreachable *Amount    `json:"unreachable,omitempty"`
-	Series      []Point    `json:"series"`
-	Score       *float64   `json:"score,omitempty"`
+	Series      []Point    `json:"series"`          // by snapshot
+	Score       *float64   `json:"score,omitempty"` // probability of a leak; nil where nothing can be said
 	Verdict     Class      `json:"verdict"`
-	Blame       *Blame     `json:"blame"` // nil without a stack
-	Flags       []string   `json:"flags"`
+	Blame       *Blame     `json:"blame"`            // the blamed frame; nil without a stack
+	Flags       []string   `json:"flags"`            // of the Flag constants
 	Traces      []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
 	Stack       StackRef   `json:"stack"`
-	AliasStacks []StackRef `json:"aliases,omitempty"`
+	AliasStacks []StackRef `json:"aliases,omitempty"` // further stacks that the evidence gives for the same allocations
 	// TableSites are the numbers that the site has in the allocation table of the trace.
 	TableSites []uint32 `json:"table_sites,omitempty"`
 
@@ -315,9 +316,9 @@ type Site struct {
 type Blame struct {
 	Module   string `json:"module"`
 	Function string `json:"function"`
-	Offset   string `json:"offset,omitempty"`
+	Offset   string `json:"offset,omitempty"` // in hex, from the function or the module
 	File     string `json:"file"`
-	Line     uint32 `json:"line"`
+	Line     uint32 `json:"line"` // 0 unknown
 }
 
 // A Layer says what part a frame has in a stack.
@@ -334,13 +335,13 @@ const (
 type Frame struct {
 	Module   string `json:"module"`
 	Function string `json:"function"`
-	Offset   string `json:"offset"`
+	Offset   string `json:"offset"`  // in hex
 	Address  string `json:"address"` // return address in the last snapshot that has the stack
 	File     string `json:"file"`
 	Line     uint32 `json:"line"`
-	Inline   bool   `json:"inline"`
+	Inline   bool   `json:"inline"` // it was inlined into the next frame outwards
 	Layer    Layer  `json:"layer,omitempty"`
-	Rule     string `json:"rule,omitempty"`   // that decided the layer
+	Rule     string `json:"rule,omitempty"`   // id of the rule that decided Layer
 	Type     string `json:"type,omitempty"`   // what the call allocates, where the compiler recorded it
 	Approx   bool   `json:"approx,omitempty"` // the function is only the nearest symbol below
 }
@@ -359,20 +360,20 @@ const (
 type EvidenceVerdict struct {
 	Status Status `json:"status"`
 	Leaks  int    `json:"leaks"` // findings that are leaks, those that are known not counted
-	// Causes are the causes of those leaks: fewer, where several are lost together.
+	// Causes counts the causes of those leaks: fewer than Leaks where several are lost together.
 	Causes   int    `json:"causes,omitempty"`
-	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
+	Known    int    `json:"known"` // findings that leak or grow and that the project's rules tolerate
 	Sentence string `json:"sentence"`
 	// Matters is the growth from which a leak matters, Undecided what the run could leak that the evidence does not
-	// decide; nil of evidence that shows one instant.
+	// decide; both nil for evidence that shows one instant.
 	Matters *Growth `json:"matters,omitempty"`
 	// MattersSentence says what matters, and who says so; "" where Matters is nil.
 	MattersSentence string     `json:"matters_sentence,omitempty"`
 	Undecided       *Undecided `json:"undecided,omitempty"`
-	// Next is the evidence that would decide; nil where the run is decided, and where nothing is known of what would.
+	// Next is the evidence that would decide; nil where the run is decided, and where nothing known would.
 	Next *Next `json:"next,omitempty"`
 	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
 	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
-	// Suffices is as Report.Suffices; nil while the report is made, and where an older version wrote it.
+	// Suffices is the result of Report.Suffices; nil while the report is made, and where an older version wrote it.
 	Suffices *bool `json:"suffices,omitempty"`
 }

@@ -1,6 +1,6 @@
 package analysis
 
-// Summary is the report without its sites and findings, with the stacks that the rest names.
+// Summary is a copy of the report without its sites and findings, with the stacks that the rest names.
 func (r *Report) Summary() *Report {
 	head := *r
 	head.Sites, head.Findings, head.lazy = nil, nil, nil
@@ -22,11 +22,11 @@ func cloneMemory(list []Memory) []Memory {
 	return out
 }
 
-// Stack makes the frames of a stack, innermost first.
+// Stack returns the frames of a stack, innermost first.
 func (r *Report) Stack(ref StackRef) []*Frame { return r.Stacks.Frames(ref) }
 
-// AddStack adds a stack, innermost frame first, to a report that is made by hand, unless it is there. It panics at an
-// offset or address that is no hexadecimal number.
+// AddStack adds a stack, innermost frame first, to a report that is made by hand; a stack that is there already keeps
+// its ref. It panics at an offset or address that is no hexadecimal number.
 func (r *Report) AddStack(frames ...*Frame) StackRef {
 	if r.Stacks == nil {
 		r.Stacks = newStacks()

@@ -10,23 +10,23 @@ import (
 
 // Undecided says what a run could leak that its evidence does not decide.
 type Undecided struct {
-	// Sites are the findings that must be decided before the run passes.
+	// Sites counts the findings that must be decided before the run passes.
 	Sites int `json:"sites"`
-	// Limit is the growth from which a leak keeps the run from passing: what matters or, where the evidence could not have
-	// shown that, the least leak that it would have shown.
+	// Limit is the growth from which a leak keeps the run from passing: what matters or, where the evidence could not
+	// have shown that, the smallest leak that it would have shown.
 	Limit Growth `json:"limit"`
-	// Expected is the sum, over all findings that are no certain leak, of the probability of a leak times the most that it
-	// could leak.
+	// Expected is the sum, over all findings that are no certain leak, of the probability of a leak times the most that
+	// it could leak.
 	Expected Growth `json:"expected"`
-	// Largest has the largest part of that sum, among those that must be decided where there are any; nil where nothing
-	// could leak.
+	// Largest is the finding with the largest part of that sum, among those that must be decided if there are any; nil
+	// where nothing could leak.
 	Largest *PossibleLeak `json:"largest,omitempty"`
 }
 
 // A PossibleLeak is what one finding could leak.
 type PossibleLeak struct {
 	Signature   string  `json:"signature"`
-	Probability float64 `json:"probability"` // that it leaks, among the findings of this run
+	Probability float64 `json:"probability"` // that it leaks, from 0 to 1, among the findings of this run
 	Growth              // the most that it could leak
 
 	where  string  // its frame to blame
@@ -60,14 +60,14 @@ func (d *draft) most() (bytes float64) {
 	return bytes
 }
 
-// A Risk is what one finding could leak in its run, whatever matters there.
+// Risk is what one finding could leak in its run, whether that matters or not.
 type Risk struct {
-	Probability float64 // that it leaks, among the findings of the run
-	MostBytes   float64 // the most that it could leak in the run
-	Score       float64 // from 0 to 1; 0 where a rule gives none
+	Probability float64 // that it leaks, from 0 to 1, among the findings of the run
+	MostBytes   float64 // most bytes that it could leak in the run
+	Score       float64 // that of the finding, from 0 to 1; 0 where it has none
 }
 
-// And is the risk of two parts of one leak together; nil is none.
+// And is the risk of two parts of one leak in one run together; nil is no risk.
 func (r *Risk) And(other *Risk) *Risk {
 	if r == nil || other == nil {
 		return r.Or(other)
@@ -75,7 +75,7 @@ func (r *Risk) And(other *Risk) *Risk {
 	return &Risk{max(r.Probability, other.Probability), r.MostBytes + other.MostBytes, max(r.Score, other.Score)}
 }
 
-// Or is the larger of the risks of one leak in two runs; nil is none.
+// Or is the larger of the risks of one leak in two runs; nil is no risk.
 func (r *Risk) Or(other *Risk) *Risk {
 	if r == nil || other != nil && other.weight() > r.weight() {
 		return other
@@ -89,8 +89,8 @@ func (r *Risk) weight() float64 { return r.Probability * r.MostBytes }
 // A RiskSelection says which risks must be decided before a run passes.
 type RiskSelection struct {
 	ExpectedBytes    float64 // bytes that all risks together are expected to leak in the run
-	MustDecide       []bool  // by risk
-	MustDecideCount  int     // how many must be decided
+	MustDecide       []bool  // by the index of the risk
+	MustDecideCount  int     // how many elements of MustDecide are true
 	LargestRiskIndex int     // index of the largest expected leak, among those that must be decided if there are any; −1 without risks
 }
 

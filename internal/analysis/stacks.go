@@ -10,14 +10,14 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A StackRef names a stack of a report: one more than its number in Report.Stacks, so that the zero value names none.
-// In JSON it is the number, and −1 for none.
+// A StackRef names a stack of a report: one more than its index in Report.Stacks, so that the zero value names none. In
+// JSON it is the index, and −1 for none.
 type StackRef int32
 
-// MarshalJSON writes the number.
+// MarshalJSON writes the index.
 func (s StackRef) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, int64(s)-1, 10), nil }
 
-// UnmarshalJSON reads the number.
+// UnmarshalJSON reads the index.
 func (s *StackRef) UnmarshalJSON(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 32)
 	if err != nil || n < -1 || n == math.MaxInt32 {
@@ -27,8 +27,8 @@ func (s *StackRef) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Stacks are the stacks of a report and their frames, each once, as numbers: the text of a frame is made when it is
-// asked for.
+// Stacks are the stacks of a report and their frames, each stored once, as numbers: a *Frame is made when it is asked
+// for.
 type Stacks struct {
 	rows  []frameRow
 	texts []string     // names of modules, functions, files and types; texts[0] is ""
@@ -99,7 +99,7 @@ func (s *Stacks) FrameNumbers(ref StackRef) []uint32 {
 	return s.list[from:s.ends[ref-1]:s.ends[ref-1]]
 }
 
-// Frame makes a frame.
+// Frame makes the frame with this number.
 func (s *Stacks) Frame(number uint32) *Frame {
 	r := &s.rows[number]
 	m := &s.marks[r.mark]
@@ -127,8 +127,8 @@ func (s *Stacks) Frames(ref StackRef) []*Frame {
 	return frames
 }
 
-// Add adds a stack, innermost frame first, unless it is there. No frames give no stack. Offsets and addresses are as a
-// report writes them, or "".
+// Add adds a stack, innermost frame first; a stack that is there already keeps its ref. No frames give the zero
+// StackRef. Offsets and addresses are as a report writes them, or "".
 func (s *Stacks) Add(frames []*Frame) (StackRef, error) {
 	if len(frames) == 0 {
 		return 0, nil

@@ -9,35 +9,35 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// Lifetimes are what only a trace tells, of a window. AIFO and so on are as Windows Performance Analyzer defines them:
+// Lifetimes count what only a trace tells, in a window. AIFO and so on are the columns of Windows Performance Analyzer:
 // Allocated Inside or Outside (before) the window, Freed Inside or Outside (after, or never).
 type Lifetimes struct {
-	Allocated Amount `json:"allocated"` // inside
-	Freed     Amount `json:"freed"`     // inside
-	AIFO      Amount `json:"aifo"`
-	AIFI      Amount `json:"aifi"`
+	Allocated Amount `json:"allocated"` // inside the window
+	Freed     Amount `json:"freed"`     // inside the window
+	AIFO      Amount `json:"aifo"`      // held at the window's end
+	AIFI      Amount `json:"aifi"`      // transient
 	AOFI      Amount `json:"aofi"`
 	AOFO      Amount `json:"aofo"`
-	// AtExit is the part of AIFI and AOFI that ended with its process: outstanding as of the instant before.
+	// AtExit is the part of AIFI and AOFI that ended with its process: held at the instant before.
 	AtExit Amount `json:"at_exit"`
-	// UnknownFrees are frees inside the window whose allocation is not in the trace. They are in no other number.
+	// UnknownFrees counts frees inside the window whose allocation is not in the trace. They are in no other number.
 	UnknownFrees int64 `json:"unknown_frees"`
 	Peak         *Peak `json:"peak,omitempty"` // nil where it was not asked for
-	// HeldAtTeardown is what was allocated inside the window and outstanding when the process began to free its memory
-	// before it ended; nil where it did not, or where next to nothing was left.
+	// HeldAtTeardown is what was allocated inside the window and held when the process began to free its memory before
+	// it ended; nil where it did not, or where it held next to nothing.
 	HeldAtTeardown *Amount `json:"teardown,omitempty"`
-	// HeldAtExit is what was outstanding before the process ended inside the window, as HeldBeforeExit says; nil where
-	// nothing ended with it.
+	// HeldAtExit is what was held before the process ended inside the window, as HeldBeforeExit says; nil where no
+	// memory ended with it.
 	HeldAtExit *Amount `json:"before_exit,omitempty"`
 }
 
-// A Peak is the most bytes that were outstanding at once, in how many blocks, and since when.
+// A Peak is the most bytes that were held at once, with the number of blocks at that instant.
 type Peak struct {
 	Amount
-	AtNS int64 `json:"at_ns"`
+	AtNS int64 `json:"at_ns"` // when it was first reached, ns since the trace's start
 }
 
-// A Window is a stretch of a trace, both ends inside.
+// A Window is a part of a trace, both ends inside. Times are ns since the trace's start.
 type Window struct {
 	FromNS     int64 `json:"from_ns"`
 	ToNS       int64 `json:"to_ns"`
@@ -54,7 +54,7 @@ type Trace struct {
 	ToNS   int64 `json:"to_ns"`
 	// HeapFromNS is when the first session that traced heaps began.
 	HeapFromNS int64 `json:"heap_from_ns"`
-	Events     int64 `json:"events"`
+	Events     int64 `json:"events"` // in the trace, of all processes
 	// BeganNS and ExitedNS are when the process began and ended, where that is inside the trace.
 	BeganNS  *int64 `json:"began_ns,omitempty"`
 	ExitedNS *int64 `json:"exited_ns,omitempty"`
@@ -65,12 +65,12 @@ type Trace struct {
 	VirtualTimeline Timeline `json:"virtual_timeline"`
 }
 
-// A Timeline is outstanding bytes over the whole trace, in stretches. Stretch i begins at AtNS[i] and lasts to the
-// next.
+// A Timeline is held bytes over the whole trace, by stretches of time. Stretch i begins at AtNS[i], in ns since the
+// trace's start, and lasts to the next.
 type Timeline struct {
 	AtNS      []int64 `json:"at_ns"`
-	LastBytes []int64 `json:"bytes"` // as the stretch ends
-	MaxBytes  []int64 `json:"max"`   // most in it, exact
+	LastBytes []int64 `json:"bytes"` // held as the stretch ends
+	MaxBytes  []int64 `json:"max"`   // most held in it, exact
 }
 
 // timelineOf joins the stretches of a line where there are more than n: to stretches of equal length, each of which is
@@ -120,8 +120,8 @@ func lifetimesOf(c *allocations.WindowUsage, peak *allocations.Peak) Amounts {
 
 func amount(u allocations.Usage) Amount { return Amount{u.Count, u.Bytes} }
 
-// GrowthBeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end,
-// which is what a verdict goes by. Without an end it is Growth.
+// GrowthBeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end;
+// verdicts go by it. Without an end of the process it is Growth.
 func (a *Amounts) GrowthBeforeExit() Amount {
 	if a.Growth == nil {
 		return Amount{}
@@ -137,9 +137,9 @@ func (a *Amounts) GrowthBeforeExit() Amount {
 	return g
 }
 
-// HeldBeforeExit is what was outstanding in the instant before the process ended, or began to free its memory in order
-// to end. Pages show this number beside a verdict, which is about that instant. ended says whether any of it ended with
-// the process; else it is Outstanding.
+// HeldBeforeExit is what was held in the instant before the process ended, or began to free its memory in order to end.
+// Pages show this number beside a verdict, which is about that instant. ended says whether any of it ended with the
+// process; else held is Outstanding.
 func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
 	if a.Lifetimes == nil || a.Growth == nil || a.HeldAtTeardown == nil && a.AtExit == (Amount{}) {
 		return a.Outstanding, false

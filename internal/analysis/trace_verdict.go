@@ -52,7 +52,7 @@ func whatOfTrace(r *Report, t *tally) string {
 		blocks(grown.Count), t.top.Where())
 }
 
-// SecondsText prints a duration of a trace.
+// SecondsText prints a duration of a trace, given in ns, in seconds.
 func SecondsText(ns int64) string {
 	d := time.Duration(ns)
 	switch {

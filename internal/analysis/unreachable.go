@@ -17,12 +17,12 @@ type unreachableBlock struct {
 	size    uint64 // requested bytes; 0 unknown
 }
 
-// An UnreachedFinding is a finding that holds blocks without a pointer to them.
+// An UnreachedFinding is a finding with blocks that no pointer leads to.
 type UnreachedFinding struct {
 	Signature   string `json:"signature"`
-	Where       string `json:"where"`
-	Unreachable Amount `json:"unreachable"`
-	Outstanding Amount `json:"outstanding"`
+	Where       string `json:"where"`       // the blamed frame, for sentences
+	Unreachable Amount `json:"unreachable"` // its blocks that no pointer leads to
+	Outstanding Amount `json:"outstanding"` // all its blocks
 }
 
 // MaxUnreachedFindings is how many such findings a report lists, those with most bytes first.

@@ -1,7 +1,7 @@
 package analysis
 
-// WhyUnrecorded says why the totals of a trace are unknown, for heaps and for virtual memory. The trace has no such
-// events of the process, and 0 in the totals means unknown. Both are "" where the totals are known.
+// WhyUnrecorded says why the totals of a trace are unknown, for heaps and for virtual memory: the trace has no such
+// events of the process, so that 0 in the totals means unknown. Each is "" where the totals are known.
 func (r *Report) WhyUnrecorded() (heap, virtual string) {
 	if r.Trace == nil {
 		return "", ""

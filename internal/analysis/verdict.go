@@ -141,9 +141,9 @@ func cutShort(list []Snapshot) bool {
 	return slices.ContainsFunc(list, func(s Snapshot) bool { return s.LowerBound })
 }
 
-// Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to
-// be judged: what it says of a signature may be judged together with what other runs say. A report that an older
-// version wrote does not tell all of that.
+// Suffices reports whether the evidence lost nothing, lists all memory, is of one process for certain, and is enough to
+// judge growth: only then is the run judged together with others. A report that an older version wrote does not store
+// all of that.
 func (r *Report) Suffices() bool {
 	if known := r.Verdict.Suffices; known != nil {
 		return *known

@@ -10,20 +10,20 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A SiteRows says of one site of a report which allocations of the trace's table are its own.
+// A SiteRows says which allocations of the trace's table belong to one site of a report.
 type SiteRows struct {
-	Ordinal    int // rank in the report
-	Kind       string
-	Heap       string // handle, "" for none
-	TableSites []uint32
+	Ordinal    int      // index of the site in Report.Sites
+	Kind       string   // of memory: "heap", "virtual" or "heap-virtual"
+	Heap       string   // handle in hex, "" for none
+	TableSites []uint32 // values of Row.Site
 }
 
 // WindowNumbers are the numbers of a run in a window of its trace.
 type WindowNumbers struct {
 	Window Window
 	Totals Totals
-	Heaps  []Heap // without timelines, in the order they were given
-	Sites  []WindowSite
+	Heaps  []Heap       // without timelines, in the order of TraceSites.Heaps
+	Sites  []WindowSite // in the order of TraceSites.Sites
 }
 
 // A WindowSite is the numbers of one site of the report in a window. Its stack and names are those of the report.
@@ -31,15 +31,15 @@ type WindowSite struct {
 	SiteRows
 	Amounts
 	Verdict Class
-	Score   *float64 // nil where nothing can be said
-	Certain bool
+	Score   *float64 // probability of a leak; nil where nothing can be said
+	Certain bool     // a leak that may fail a gate
 
 	// What the site was judged by; nil where nobody asks why.
 	sample *sample
 	clock  *score.Clock
 }
 
-// Clauses are why the site has its class in the window; none of what is stable, transient or unknown.
+// Clauses are the reasons for the site's class in the window; none for a stable, transient or unknown one.
 func (s *WindowSite) Clauses() []score.Clause {
 	if s.sample == nil {
 		return nil
@@ -59,15 +59,15 @@ func (s *WindowSite) judge(by *sample, clock *score.Clock) {
 	}
 }
 
-// TraceSites are the sites of a report of a trace, which can be asked for in windows of it.
+// TraceSites are the sites of a report of a trace, for numbers of windows of it.
 type TraceSites struct {
 	Trace          *Trace
 	Sites          []SiteRows
 	Heaps          []string // handles, as the report has them
-	TableSiteCount int      // the numbers of sites in the table are below; the table may hold other processes too
+	TableSiteCount int      // every Row.Site of the table is below it; the table may have other processes, too
 }
 
-// TraceSites are the sites of the report, with as wide a table as they need.
+// TraceSites are the sites of the report. TableSiteCount is just above the highest number that they have.
 func (r *Report) TraceSites() *TraceSites {
 	t := &TraceSites{Trace: r.Trace}
 	for i := range r.Sites {
@@ -83,8 +83,8 @@ func (r *Report) TraceSites() *TraceSites {
 	return t
 }
 
-// InWindow gives the numbers of a window by the rows of the trace's allocation table. Peaks are of each kind and heap;
-// those of the whole trace the report knows better, so they need not be asked for.
+// InWindow computes the numbers of a window from the rows of the trace's allocation table. With peaks it computes the
+// peak of each kind and heap; the report has those of the whole trace exactly.
 func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w capture.Window,
 	peaks bool) (*WindowNumbers, error) {
 	q := t.question(w, peaks)

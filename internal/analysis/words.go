@@ -5,10 +5,10 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// Where names a site in a sentence: its blame frame, with file and line where known.
+// Where names a site in a sentence: its blamed frame, with file and line where known.
 func (s *Site) Where() string { return where(s.Blame, s.Kind) }
 
-// Where names a finding in a sentence, as that of a site.
+// Where names a finding in a sentence, as Site.Where does.
 func (f *Finding) Where() string { return where(f.blamed(), f.Kind) }
 
 // blamed is Blame, also for a finding whose names are not filled in yet.

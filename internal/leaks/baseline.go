@@ -3,12 +3,12 @@ package leaks
 // A BaselineCandidate is a build that may serve as the baseline of another.
 type BaselineCandidate struct {
 	Name    string
-	Rank    BuildRank
-	OnLine  bool // it is on the line of builds of the branch of the other
-	Pinned  bool // a release
-	Chosen  bool // the project's baseline
-	HasRun  bool // it has a result in the scenario
-	Decides bool // one of those results is not inconclusive: against others nothing is new
+	Rank    BuildRank // its order among the builds of the project
+	OnLine  bool      // it is on the line of builds that leads to the other build
+	Pinned  bool      // a release
+	Chosen  bool      // the project's baseline
+	HasRun  bool      // it has a result in the scenario
+	Decides bool      // one of those results is not inconclusive: with others nothing can be called new
 }
 
 // ChooseBaseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned
@@ -57,8 +57,8 @@ func NewestWithResult(candidates []BaselineCandidate) string {
 	return best.Name
 }
 
-// NewestReleaseBefore is the newest pinned build before head that has a result in the scenario: what drift is held
-// against; "" for none.
+// NewestReleaseBefore is the newest pinned build before head that has a result in the scenario, with which drift is
+// compared; "" for none.
 func NewestReleaseBefore(head BaselineCandidate, candidates []BaselineCandidate) string {
 	older := make([]BaselineCandidate, 0, len(candidates))
 	for _, c := range candidates {

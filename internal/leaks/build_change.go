@@ -2,7 +2,7 @@ package leaks
 
 import "strings"
 
-// A BuildChange corrects what is known of a build. Fields that are nil stay as they are.
+// A BuildChange corrects the facts of a build. Fields that are nil stay as they are.
 type BuildChange struct {
 	Name     *string
 	Branch   *string // "" for none
@@ -42,7 +42,7 @@ func (c *BuildChange) Normalize(build string) error {
 	return nil
 }
 
-// A ProjectChange corrects what is known of a project. Fields that are nil stay as they are.
+// A ProjectChange corrects the facts of a project. Fields that are nil stay as they are.
 type ProjectChange struct {
 	Name          *string
 	DefaultBranch *string // that other branches leave; "" for none

@@ -37,7 +37,7 @@ func NewBuildOrder(builds []Build) *BuildOrder {
 	return c
 }
 
-// Index is where a build is, by its id; −1 for nil and for an unknown build.
+// Index is the index of the build with this id; −1 for nil and for an unknown build.
 func (c *BuildOrder) Index(id *int64) int {
 	if id != nil {
 		if at, ok := c.indexes[*id]; ok {
@@ -47,7 +47,7 @@ func (c *BuildOrder) Index(id *int64) int {
 	return -1
 }
 
-// IDAt is the id of the build at a index; nil for −1.
+// IDAt is the id of the build at an index; nil for −1.
 func (c *BuildOrder) IDAt(index int) *int64 {
 	if index < 0 {
 		return nil
@@ -55,7 +55,7 @@ func (c *BuildOrder) IDAt(index int) *int64 {
 	return &c.ids[index]
 }
 
-// IndexOfName is the index of the build with a name. The newest build stands for "".
+// IndexOfName is the index of the build with a name; "" stands for the newest build. ok is false where there is none.
 func (c *BuildOrder) IndexOfName(name string) (index int, ok bool) {
 	if name == "" {
 		return len(c.ids) - 1, len(c.ids) > 0
@@ -64,9 +64,9 @@ func (c *BuildOrder) IndexOfName(name string) (index int, ok bool) {
 	return index, ok
 }
 
-// IndexFrom is the first index whose build is the named one or newer; −1 where there is none yet. A name that is a
-// number tells its index before the build exists, and so does a name of the common shape of builds in natural order.
-// Any other unknown name tells nothing.
+// IndexFrom is the index of the first build that is the named one or newer; −1 where there is none yet. A name that is
+// a number has an index before the build exists, and so has a name of the common form of builds in natural order. Any
+// other unknown name gives −1.
 func (c *BuildOrder) IndexFrom(name string) int {
 	if name == "" {
 		return -1

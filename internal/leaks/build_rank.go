@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// A Build is what decides about the rank of a build among the builds of its project.
+// A Build has the facts that decide the rank of a build in its project.
 type Build struct {
 	ID       int64
 	Name     string    // no two builds of a project have the same
-	Sequence *int64    // that was declared, or that its name declares by itself; nil for none
+	Sequence *int64    // as the upload declares it, or as the name does; nil for none
 	At       time.Time // when its first evidence was taken, where evidence says so, else when the first arrived
 }
 
-// A BuildRank is where a build stands among the builds of its project: byte by byte, that of an older build is less. It
-// is made of what is known of the build and not of its neighbours, so that a build that comes between two others moves
-// none.
+// A BuildRank is the sort key of a build in its project: compared byte by byte, that of an older build is less. It
+// depends on the build's own facts, and not on other builds: a new build between two others does not change theirs.
 type BuildRank []byte
 
-// CompareRanks puts the older build first.
+// CompareRanks compares two ranks; the older build comes first.
 func CompareRanks(a, b BuildRank) int { return bytes.Compare(a, b) }
 
-// SequenceOfName is the sequence that the name of a build declares by itself: a name that is a number is its own.
+// SequenceOfName is the sequence number in the name of a build: a name that is a number is its own. ok is false for
+// other names.
 func SequenceOfName(name string) (sequence int64, ok bool) {
 	n, err := strconv.ParseInt(name, 10, 64)
 	return n, err == nil
@@ -38,9 +38,9 @@ const (
 	rankDeclared             // by sequence
 )
 
-// RankBuilds says where the builds of a project stand, which may come in any order. A sequence decides. Builds without
-// one stand in the natural order of their names where these have one shape, else by time. Of builds that tie the names
-// decide: no two ranks are equal.
+// RankBuilds returns the ranks of the builds of a project, which may come in any order; element i is the rank of
+// builds[i]. A sequence decides. Builds without one stand in the natural order of their names where these have one
+// form, else by time. Of builds that tie the names decide: no two ranks are equal.
 func RankBuilds(builds []Build) []BuildRank {
 	_, natural := shapeOfUndeclared(builds)
 	ranks := make([]BuildRank, len(builds))

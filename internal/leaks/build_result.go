@@ -11,11 +11,11 @@ import (
 type ComparedRun struct {
 	ID     int64
 	Status analysis.Status
-	Trace  bool
-	Lossy  bool
+	Trace  bool // of a trace
+	Lossy  bool // its evidence has losses
 	// Suffices says that the evidence lost nothing and is enough for growth to be judged.
 	Suffices bool
-	Power    *analysis.Power // nil where its evidence could show nothing
+	Power    *analysis.Power // nil where its evidence could not have shown any leak
 }
 
 // AddRun adds the facts of a run to a build's result. Of several runs with one unit, the power of the run that would
@@ -28,15 +28,15 @@ func AddRun(side *compare.BuildResult, r ComparedRun) {
 	}
 }
 
-// A ComparedFinding is a finding of a run of a build's result, under the leak that it is part of.
+// A ComparedFinding is a finding of a run, with the leak that it is part of.
 type ComparedFinding struct {
-	Run  int64
-	Leak int64 // id of the signature that it is part of
+	Run  int64 // id
+	Leak int64 // id of the leak's signature
 	compare.Finding
 }
 
-// MergeFindings merges findings into one for each leak: those of its parts in one run to their sum, those of several
-// runs to the largest. Findings of one run stand together.
+// MergeFindings merges findings into one for each leak: its parts in one run are added, and of several runs the largest
+// counts. Findings of one run must be adjacent.
 func MergeFindings(list []ComparedFinding) []compare.Finding {
 	var merged []compare.Finding
 	at := map[int64]int{} // place in merged, by leak

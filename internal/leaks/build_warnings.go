@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A BuildWarning says what is odd about a build that an upload names: the upload is taken nevertheless.
+// A BuildWarning says what is odd about the build that an upload names. The upload is accepted nevertheless.
 type BuildWarning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -23,12 +23,12 @@ type BuildFacts struct {
 	Build        string
 	Branch       string
 	Commit       string
-	FormerCommit string // that an upload to the run replaced; "" for none
+	FormerCommit string // commit that an upload to the run replaced; "" for none
 	Sequence     *int64
 	SameSequence []string // other builds with the sequence, the oldest first
 }
 
-// Warnings are what is odd about a build.
+// Warnings returns the warnings about a build.
 func (f *BuildFacts) Warnings() []BuildWarning {
 	var list []BuildWarning
 	if f.FormerCommit != "" && f.FormerCommit != f.Commit {

@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A StackSighting is one stack of a leak as a run shows it.
+// A StackSighting is one stack of a leak in a run.
 type StackSighting struct {
 	Run    int64
 	Frames []*analysis.Frame // innermost first; nil for allocations without a stack
@@ -24,8 +24,8 @@ type CallPath struct {
 	// DistinctFunctions are the functions, the outermost first, that distinguish the path from the others: two at most,
 	// none where it is the only path.
 	DistinctFunctions []string
-	Frames            []*analysis.Frame // of the stack that stands first in the run that speaks for it
-	Seen              []CallPathRun     // in the order of the runs
+	Frames            []*analysis.Frame // of its first stack in the shown run, else in the first run that has it
+	Seen              []CallPathRun     // what each run shows of it, in the order of the runs
 	// Variants are its stacks in the shown run where they differ in source lines, or in offsets where there are none;
 	// nil where they do not.
 	Variants []CallPathVariant
@@ -46,7 +46,7 @@ type CallPathVariant struct {
 // A CallPathRun is what one run shows of a call path.
 type CallPathRun struct {
 	Run    int64
-	Stacks int // that take the path in that run
+	Stacks int // how many stacks take the path in that run
 	Held   analysis.Amount
 	Growth *analysis.Amount // nil where there is nothing to compare with
 }

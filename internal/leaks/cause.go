@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// LostTogether are the leaks of a run that have one cause and are lost together, such as the parts of one object. Each
-// leak keeps its own identity and history; sentences and lists count causes.
+// LostTogether is a cause of several leaks of a run that are lost together, such as the parts of one object. Each leak
+// keeps its own identity and history; sentences and lists count causes.
 type LostTogether struct {
-	Title      string   `json:"title"` // "lost objects of app!Session::Open"
-	Ratio      string   `json:"ratio"` // of their blocks: "1 : 5 : 2"
-	Signatures []string `json:"signatures"`
+	Title      string   `json:"title"`      // "lost objects of app!Session::Open"
+	Ratio      string   `json:"ratio"`      // of the numbers of blocks, in the order of Signatures: "1 : 5 : 2"
+	Signatures []string `json:"signatures"` // of the leaks, the gravest first
 }
 
 // countCauses counts the causes of leaks, and returns the one that all of them have; nil where they have several or

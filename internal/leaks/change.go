@@ -8,23 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// ActorOutline is the actor, in place of a person, where a signature became part of another leak. Evidence without
-// inlined calls, such as UMDH text, gives that leak this signature.
+// ActorOutline is the actor in the audit, in place of a person, where a signature became part of another leak: evidence
+// without inlined calls, such as UMDH text, gives that leak this signature.
 const ActorOutline = "names without inlined calls"
 
-// A TriageChange is a change of what the team says of a signature. A nil field leaves its value as it is.
+// A TriageChange changes what the team says of a leak. A nil field leaves its value as it is.
 type TriageChange struct {
-	Actor   string
-	Version int64 // as it was read; negative for any
+	Actor   string // who changes it, for the audit
+	Version int64  // of the triage that the actor saw: another one is a conflict; negative for any
 
+	// Known tolerates the leak, by Reason, Until and UntilBuild.
 	Known *Toleration // Reason, Until and UntilBuild count
 	// Fixed names the build that has the fix; "" for the project's newest.
 	Fixed   *string
-	Reopen  bool // takes Known, Fixed and NotLeak back
-	NotLeak *bool
-	// NotLeakWhy is the reason why the signature is no leak; it counts where NotLeak is set.
+	Reopen  bool  // undoes Known, Fixed and NotLeak
+	NotLeak *bool // true says that the signature is no leak
+	// NotLeakWhy is the reason why the signature is no leak; it is used with NotLeak.
 	NotLeakWhy string
-	Assignee   *string
+	Assignee   *string // team or person; "" for nobody
 	Ticket     *string // a line of text or an address; "" for none
 }
 
@@ -41,7 +42,7 @@ func (c *TriageChange) MovesGates() bool {
 	return c.Known != nil || c.Fixed != nil || c.Reopen || c.NotLeak != nil
 }
 
-// Check refuses errors that can be found without looking at the project. Its error is a *FieldError.
+// Check returns the errors that can be found without looking at the project, as a *FieldError.
 func (c *TriageChange) Check() error {
 	if err := CheckActor(c.Actor); err != nil {
 		return err
@@ -136,7 +137,8 @@ func IsTicketLink(ticket string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// Apply returns the word with the change applied. order finds the build that has the fix. Its error is a *FieldError.
+// Apply returns the decision w with the change applied. order finds the build that has the fix. Its error is a
+// *FieldError.
 func (c *TriageChange) Apply(w TriageDecision, order *BuildOrder) (TriageDecision, error) {
 	if c.Known != nil || c.Fixed != nil || c.Reopen {
 		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "",
@@ -180,7 +182,7 @@ func ParseNotLeakWhy(reason string) (string, error) {
 	return reason, CheckText("reason", reason, MaxReasonChars)
 }
 
-// UntilText writes until when a leak is tolerated, in the form that ParseToleration reads: the last day that counts, or
+// UntilText prints until when a leak is tolerated, in the form that ParseToleration reads: the last day that counts, or
 // the instant.
 func UntilText(until time.Time) string {
 	until = until.UTC()
@@ -190,8 +192,8 @@ func UntilText(until time.Time) string {
 	return until.Format(time.RFC3339Nano)
 }
 
-// ParseToleration reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is
-// a *FieldError.
+// ParseToleration reads why a leak is tolerated, until when (a day, which still counts, or an instant), and until which
+// build. Its error is a *FieldError.
 func ParseToleration(reason, until, build string) (*Toleration, error) {
 	known := &Toleration{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
 	if until = strings.TrimSpace(until); until == "" {

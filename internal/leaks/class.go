@@ -27,22 +27,22 @@ var ClassFilters = []string{
 	string(analysis.ClassTransient), string(analysis.ClassStable), string(analysis.ClassUnknown),
 }
 
-// AllClasses asks, in the place of a class, for signatures of every class. Without a class, lists hold the signatures
-// that leaked or grew in any run.
+// AllClasses is a class filter that lists signatures of every class. Without a filter, lists have the signatures that
+// leaked or grew in any run.
 const AllClasses = "all"
 
-// A Figure holds the numbers of one finding, or of the gravest of several findings.
+// A Figure has the numbers of one finding, or of the gravest of several.
 type Figure struct {
 	Class       analysis.Class
-	Score       *float64
-	Certain     bool
+	Score       *float64 // probability of a leak; nil where nothing can be said
+	Certain     bool     // a leak that may fail a gate
 	Outstanding analysis.Amount
 	Growth      *analysis.Amount // nil where there is nothing to compare with
 	Rate        *score.Rate      // nil where it does not grow
 }
 
-// CompareGravity puts the graver of two figures first: by class, then the surer, the higher score, the larger growth,
-// and what holds more.
+// CompareGravity puts the graver figure first: by class, then the certain one, the higher score, the larger growth, and
+// the one that holds more.
 func CompareGravity(a, b *Figure) int {
 	return cmp.Or(
 		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain),

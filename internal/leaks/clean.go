@@ -11,23 +11,24 @@ import (
 
 // A RunSighting is what one run shows of a leak.
 type RunSighting struct {
-	Build    int64
-	Scenario int64
-	// Absent says that the run shows nothing of the leak although its callers ran; then only Watched counts.
+	Build    int64 // id
+	Scenario int64 // id
+	// Absent says that the run does not show the leak although its callers ran. Of the fields below, only Watched is
+	// set then.
 	Absent bool
 	Class  analysis.Class
-	// Tools are those whose lists of leaks at exit show it, be it as blocks that the program still had pointers to.
+	// Tools are the tools whose lists of leaks at exit have it, also as blocks that the program still had pointers to.
 	Tools []string
 	// Certain says that it is a leak that may fail a gate.
 	Certain bool
-	// Doubtful says that the site may have begun to leak in the run, by the runs before.
+	// Doubtful says that, compared with the runs before, the site may have begun to leak.
 	Doubtful bool
-	// Began says that the site surely began to leak in the run, or in those since the runs before.
+	// Began says that the site certainly began to leak in the run, or in a run since those it is compared with.
 	Began bool
-	// Suffices says that the evidence of the run lost nothing and is enough for growth to be judged.
+	// Suffices says that the evidence of the run lost nothing and is enough to judge growth.
 	Suffices bool
 	Rate     *score.Rate        // nil where it does not grow
-	Watched  score.RunRetention // LogOdds are those of the run alone; NaN where nothing of it could be a leak
+	Watched  score.RunRetention // of the run alone; LogOdds is NaN where nothing could be a leak
 }
 
 // With adds another part of the leak in the same run.
@@ -53,23 +54,23 @@ const cleanShare = 0.25
 // cleanOdds are the log odds up to which a run is clean of a leak whose rate is not known in its unit.
 const cleanOdds = -2
 
-// A SlowestRate is how slowly a leak leaks at least, in one scenario and unit: what clean runs must exclude.
+// A SlowestRate is the lowest rate of a leak, in one scenario and unit. A clean run must exclude it.
 type SlowestRate struct {
 	BlocksPerUnit float64 // blocks for each unit
 	BytesPerBlock float64 // for each block
-	Dispersion    float64
+	Dispersion    float64 // variance of the blocks over their mean, 1 for independent blocks
 }
 
-// paceKey is what a Pace holds for.
-type paceKey struct {
+// rateKey is what a Pace holds for.
+type rateKey struct {
 	scenario int64
 	unit     string
 }
 
-// SlowestRates are those of a leak.
-type SlowestRates map[paceKey]SlowestRate
+// SlowestRates are the lowest rates of one leak, by scenario and unit.
+type SlowestRates map[rateKey]SlowestRate
 
-// SlowestRatesOf are the paces of a leak, by what its leaking runs show; of what never leaked, by the runs in which it
+// SlowestRatesOf are the lowest rates of a leak by the runs in which it leaked; if it never did, by those in which it
 // grew.
 func SlowestRatesOf(list []RunSighting) SlowestRates {
 	class := analysis.ClassGrowing
@@ -99,8 +100,8 @@ func SlowestRatesOf(list []RunSighting) SlowestRates {
 
 // pace is how slowly the leak may have leaked in a run that shows it: what stayed in the stretch with the fewest,
 // because the rest may be in flight or fill a cache, or all of the growth where nothing stayed in one.
-func (s *RunSighting) pace() (key paceKey, p SlowestRate, ok bool) {
-	key, p.Dispersion = paceKey{s.Scenario, s.Watched.Unit}, 1
+func (s *RunSighting) pace() (key rateKey, p SlowestRate, ok bool) {
+	key, p.Dispersion = rateKey{s.Scenario, s.Watched.Unit}, 1
 	if s.Watched.Sum() > 0 {
 		if p.BlocksPerUnit = s.Watched.SteadyPerUnit(); p.BlocksPerUnit == 0 {
 			p.BlocksPerUnit = float64(s.Watched.Stayed.Total()) / s.Watched.Sum()
@@ -121,8 +122,8 @@ func (s *RunSighting) pace() (key paceKey, p SlowestRate, ok bool) {
 // mostGathered is how many runs on end are clean together at most: older builds may be rather different programs.
 const mostGathered = 4
 
-// A CleanBound is what a clean run says, alone or with those directly before it: the leak grows by less than that, with
-// 90 %.
+// A CleanBound is what a clean run excludes, alone or with those directly before it: with 90 % probability the leak
+// grows by less.
 type CleanBound struct {
 	Unit          string  `json:"unit"`
 	BlocksPerUnit float64 `json:"count"` // blocks for each unit
@@ -176,7 +177,7 @@ func (s *RunSighting) judge(paces SlowestRates, before []score.RunRetention) jud
 	return j
 }
 
-func (s *RunSighting) key() paceKey { return paceKey{s.Scenario, s.Watched.Unit} }
+func (s *RunSighting) key() rateKey { return rateKey{s.Scenario, s.Watched.Unit} }
 
 // isUnclear reports whether the run tells neither that the site leaks nor that it does not.
 func (s *RunSighting) isUnclear() bool {
@@ -185,7 +186,7 @@ func (s *RunSighting) isUnclear() bool {
 
 // judgeInOrder judges the runs of a line, given oldest first.
 func judgeInOrder(runs []*RunSighting, paces SlowestRates) []judgedRun {
-	list, little := make([]judgedRun, len(runs)), map[paceKey][]score.RunRetention{}
+	list, little := make([]judgedRun, len(runs)), map[rateKey][]score.RunRetention{}
 	for i, r := range runs {
 		key := r.key()
 		list[i] = r.judge(paces, little[key])

@@ -14,13 +14,14 @@ const (
 	CodeNoResult   = "no-result"   // no build has a result yet
 )
 
-// A Refusal says why a question about leaks has no answer, and what to do.
+// A Refusal says why a question about leaks has no answer, and what to do. Code is one of the constants above.
 type Refusal struct{ Code, Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A ComparisonQuery says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the
-// newest build with a result, without a base the baseline.
+// A ComparisonQuery says what to compare: builds of a project in a scenario, or runs. Base and Head are names of
+// builds, BaseRun and HeadRun ids of runs. Without a head it is the newest build with a result, without a base the
+// baseline.
 type ComparisonQuery struct {
 	Project, Scenario string
 	Base, Head        string
@@ -44,7 +45,7 @@ func (q *ComparisonQuery) OfRun(id int64, project, scenario string) error {
 type RunComparison struct {
 	Project, Scenario string
 	Base, Head        *compare.BuildResult
-	Why               string // how the base was found, where nobody chose it
+	Why               string // how the base was found, where nobody chose it; else ""
 	*compare.Comparison
 }
 
@@ -65,14 +66,14 @@ func CheckComparison(base, head *compare.BuildResult) error {
 	return nil
 }
 
-// NoBaseline says that a build has nothing to be compared with.
+// NoBaseline is the refusal for a build that has no baseline.
 func NoBaseline(build, scenario string) *Refusal {
 	return &Refusal{CodeNoBaseline, fmt.Sprintf(
 		"name a base: the branch of %s has no older build with a result in the scenario %s, and no build is pinned",
 		build, scenario)}
 }
 
-// NoResult says that no build of a project has a result.
+// NoResult is the refusal for a project without a build that has a result.
 func NoResult(scenario string) *Refusal {
 	return &Refusal{CodeNoResult, "no build of the project has a result in the scenario " + scenario}
 }

@@ -11,30 +11,30 @@ import (
 // the team tolerates do not count, as they do not count against budgets of the whole run. Low and High are the sums of
 // the ends of the intervals; the true total is hardly ever that far out.
 type TotalGrowth struct {
-	Unit             string // "hour", or a unit of work
-	Bytes, Low, High float64
-	Unbounded        bool // a rate of them has no interval, as that of a score.Rate
-	Signatures       int
+	Unit             string  // "hour", or a unit of work
+	Bytes, Low, High float64 // bytes per Unit
+	Unbounded        bool    // a rate among them has no confidence interval, as in score.Rate
+	Signatures       int     // how many findings are in the sum
 }
 
 // A CoverageCell summarises the runs of one build in one scenario by the gravest of them, and by the newest among
 // equals.
 type CoverageCell struct {
 	Build, Scenario string
-	Run             int64
-	Runs            int
+	Run             int64 // id of the run that stands for all
+	Runs            int   // how many
 	Status          analysis.Status
 	Sentence        string // of its report
 	Sites           int64
 	At              time.Time     // of the newest upload
-	Totals          []TotalGrowth // by unit; none where nothing grows that is not tolerated
+	Totals          []TotalGrowth // one for each unit; none where nothing grows that is not tolerated
 }
 
 // statusGravity orders the statuses of runs, the gravest last.
 var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1,
 	analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
 
-// AddRun adds a run to the cell. A run that decides takes precedence over one that does not.
+// AddRun adds a run to the cell. A run that is not inconclusive takes precedence over one that is.
 func (c *CoverageCell) AddRun(run CoverageCell) {
 	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.Run, c.Run)) > 0
 	at, runs := c.At, c.Runs+1
@@ -57,7 +57,7 @@ func (c *CoverageCell) TotalIn(unit string) *TotalGrowth {
 	return nil
 }
 
-// TotalBudget is the limit of a policy on the growth of a whole run, in bytes per unit; nil for none.
+// TotalBudget is the policy's limit on the growth of a whole run, in bytes per unit; nil for none.
 func (p *Policy) TotalBudget(unit string) *float64 {
 	for i := range p.Budgets {
 		if b := &p.Budgets[i]; b.Scope == BudgetTotal && b.Measure == MeasureBytes && b.Per == unit {

@@ -2,19 +2,19 @@ package leaks
 
 import "slices"
 
-// A Decision is what a gate says of a run, with the reasons.
+// A Decision is the result of a gate for a run, with the reasons.
 type Decision struct {
 	Gate    Gate     `json:"gate"`
-	Exit    int      `json:"exit"`   // what a CI job ends with
-	Policy  int      `json:"policy"` // version; 0 where the project has saved none
-	FailOn  []FailOn `json:"fail_on"`
-	Why     string   `json:"why"`     // in one line
+	Exit    int      `json:"exit"`    // exit code of a CI job
+	Policy  int      `json:"policy"`  // version of the policy; 0 where the project has saved none
+	FailOn  []FailOn `json:"fail_on"` // the kinds of leaks that it could have failed on
+	Why     string   `json:"why"`     // the first reason, in one line
 	Reasons []Reason `json:"reasons"` // those that fail first, then doubts, then what is silenced
 	// Canary is what the policy's canary proves: that the gate can fail.
 	Canary CanaryProof `json:"canary"`
-	// Matters is from which growth on a leak matters; nil where the evidence cannot be weighed.
+	// Matters is the growth from which a leak matters; nil where the evidence cannot be weighed.
 	Matters *DecisionThreshold `json:"matters"`
-	// Undecided are the findings that could fail the gate and are not decided, the most probable first.
+	// Undecided are the findings that could fail the gate but are not decided, the most probable first.
 	Undecided []UndecidedFinding `json:"undecided"`
 	// Rerun says that one more run of the same kind would probably decide.
 	Rerun bool `json:"rerun"`
@@ -25,9 +25,9 @@ type Reason struct {
 	Effect   GateEffect `json:"effect"`
 	Code     ReasonCode `json:"code"`
 	Sentence string     `json:"sentence"`
-	// Signature is the leak that the reason is about; "" for all of the run.
+	// Signature is that of the leak that the reason is about; "" for the whole run.
 	Signature string   `json:"signature"`
-	Figure    *float64 `json:"figure"` // in Unit; nil where nothing is measured
+	Figure    *float64 `json:"figure"` // measured value in Unit; nil where nothing is measured
 	Limit     *float64 `json:"limit"`  // in Unit; nil where there is none
 	Unit      string   `json:"unit"`   // "bytes/hour", "score", "changes"
 }
@@ -90,7 +90,7 @@ const (
 // exits are the exit codes of CI jobs; they are part of the contract.
 var exits = map[Gate]int{GatePassed: 0, GateFailed: 1, GateInconclusive: 4, GateError: 3, GatePending: 4}
 
-// ExitCode is what a CI job ends with.
+// ExitCode is the exit code of a CI job with this gate.
 func (g Gate) ExitCode() int { return exits[g] }
 
 // SilencedReasons are the reasons by which leaks fail no gate.

@@ -12,44 +12,45 @@ import (
 type EvidenceKind struct {
 	Name     string   // "UMDH snapshots"
 	Singular string   // in a sentence, without an article: "UMDH log"
-	Kinds    []string // of its files, and of what is read from them
-	// Expected says that a page mentions this kind also where such evidence does not show the leak, or does not exist.
+	Kinds    []string // kinds of its files (evidence.Kind) and of its captures (capture.Kind)
+	// Expected says that a page has a row for this kind also where such evidence does not show the leak, or does not
+	// exist.
 	Expected bool
-	// PointerSearchRank ranks the kinds of evidence that look for pointers to blocks by how certainly they are of the
-	// run's process; 0 for a kind that does not look. Where a run says that nothing points to blocks, the surest of its
-	// evidence has looked.
+	// PointerSearchRank orders the kinds of evidence that search for pointers to blocks by how certainly they are of
+	// the run's process; 0 for a kind that does not. Where a run says that nothing points to blocks, its evidence with
+	// the highest rank has searched.
 	PointerSearchRank int
 }
 
-// A EvidenceRun is a run of a build, and what it says of a leak.
+// An EvidenceRun is a run of a build, and what it says of a leak.
 type EvidenceRun struct {
 	Run                   int64
 	Name, Build, Scenario string
-	Kinds                 []string // of what was read of its evidence
-	Unread                []string // of its evidence that is not read yet, or cannot be
+	Kinds                 []string // of the captures that were read
+	Unread                []string // kinds of its evidence that is not read yet, or cannot be
 	Status                analysis.Status
 	// Shows says that the run shows the leak; the fields below describe the leak in this run.
 	Shows       bool
-	Figure      Figure                // as the run has it by itself, without other runs of the scenario
+	Figure      Figure                // of the run by itself, without other runs of the scenario
 	ByKind      []analysis.KindResult // the report's own evidence first; nil where nothing was kept of a leak that is none
-	Unreachable *analysis.Amount      // blocks of it that no pointer was found to; nil where nobody looked
-	SpanNS      int64                 // in which the report's own evidence saw it grow; 0 where that has no times
+	Unreachable *analysis.Amount      // its blocks that no pointer was found to; nil where nobody looked
+	SpanNS      int64                 // length of the report's own evidence; 0 where unknown
 }
 
 // A KindSummary is what one kind of evidence shows of a leak in a build.
 type KindSummary struct {
 	EvidenceKind
-	Runs   int // of the build with such evidence, which was read
-	Unread int // of those without, whose evidence of this kind is not read yet, or cannot be
+	Runs   int // runs of the build with such evidence that was read
+	Unread int // other runs whose evidence of this kind is not read yet, or cannot be
 	// GravestRun is the run that the summary rests on: the gravest of several, the first of equals; nil where no such
 	// evidence shows the leak.
 	GravestRun    *EvidenceRun
 	Figure               // as that evidence has it by itself; Rate and Certain are known of the report's own only
-	Ended         bool   // Outstanding is what was held before the process ended
-	SpanNS        int64  // in which it grew; 0 where that is not known
-	BytesPerBlock *int64 // bytes per block, where it holds any
+	Ended         bool   // the process ended: amounts are those before that
+	SpanNS        int64  // time over which it grew; 0 where unknown
+	BytesPerBlock *int64 // nil where it holds no block
 	Judged        Judgement
-	// Unreachable are blocks that no pointer was found to; nil where this evidence did not look.
+	// Unreachable counts its blocks that no pointer was found to; nil where this evidence did not search.
 	Unreachable *analysis.Amount
 }
 

@@ -4,58 +4,58 @@ import "slices"
 
 // A Sighting is what one build says of a signature in one scenario.
 type Sighting struct {
-	BuildIndex int // index in the BuildOrder
-	Scenario   int64
+	BuildIndex int   // index in the BuildOrder
+	Scenario   int64 // id
 	Judgement  Judgement
-	Certain    bool // a run shows it as a certain leak
-	Began      bool // the runs before tell that it began to leak
-	// Absent says that the build shows nothing of the signature although its callers ran (compare.FrameCounts.FindRan): a
-	// signature that was bad before is fixed. Absent is no other evidence, because no run shows a signature before it
-	// leaks.
+	Certain    bool // a run shows it as a leak that may fail a gate
+	Began      bool // compared with the runs before, it certainly began to leak
+	// Absent says that the build does not show the signature although its callers ran (compare.FrameCounts.FindRan): a
+	// signature that was bad before is fixed. That a signature is missing before it first leaks says nothing.
 	Absent bool
-	// AsFastAsLeak says of growth that about as much stays as the leak leaves in runs that decide.
+	// AsFastAsLeak says of growth that about as much stays as in the runs in which it leaks.
 	AsFastAsLeak bool
-	// Bound is how fast the leak may be at most in a clean build; nil where nobody knows.
+	// Bound is the rate that a clean build excludes; nil where unknown.
 	Bound *CleanBound
 }
 
 // isClean reports whether the build was clean, or shows nothing of the leak although its callers ran.
 func (s *Sighting) isClean() bool { return s.Judgement == JudgedClean || s.Absent }
 
-// MarkedBuilds are the builds, beside the sightings, that the state of a leak depends on, as indexes on the line: −1
-// for none.
+// MarkedBuilds are the builds on the line that, beside the sightings, decide the state of a leak: indexes in the
+// BuildOrder, −1 for none.
 type MarkedBuilds struct {
 	FixedIn    int // the team says that the fix is in this build
 	KnownUntil int // from this build on the leak is tolerated no longer
-	// FailedIn are the builds that failed for the leak, ascending.
+	// FailedIn are the builds whose gate failed because of the leak, ascending.
 	FailedIn []int
 	// Owned says that the leak has an owner.
 	Owned bool
-	// First is the first build with a result, by scenario: what leaks in it may have leaked before.
+	// First is the first build with a result, by the id of the scenario: what leaks in it may have leaked before.
 	First map[int64]int
 }
 
-// A LeakHistory is what follows, along a line of builds, from the sightings of a signature and from the team's word.
-// Builds are indexes on the line, −1 for none.
+// A LeakHistory is the history of a leak along a line of builds, by its sightings and by the team's decisions. Builds
+// are indexes in the BuildOrder, −1 for none.
 type LeakHistory struct {
-	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see StateAt.
+	// State is the state by the runs alone, without tolerance, which may end: see StateAt.
 	State     State
 	FirstBad  int // the first build in which it leaked or grew
 	LastClean int // the last build before FirstBad that was clean in the same scenario
-	// CleanBound is how fast it may have leaked at most in LastClean; nil where nobody knows.
+	// CleanBound is the rate that LastClean excludes; nil where unknown.
 	CleanBound *CleanBound
-	// After and Since are the interval in which it came in last: the last clean build before, and the first bad one since.
+	// After and Since bound when it came in last: After is the last clean build before, Since the first bad one.
 	After, Since int
-	Found        bool // no build before Since tells that it was clean: it may be as old as the scenario
-	FailedIn     int  // the first build from Since on that failed for it
-	LastBad      int  // the newest build in which it leaked or grew
-	LastSeen     int  // the newest build that shows it
-	FixedIn      int
-	RegressedIn  int
-	FixedByRuns  bool // runs show that it is fixed, not only the team's word
-	UntilOver    bool // it was bad in KnownUntil or later
-	Worst        Judgement
-	// Scenarios are those that it was bad in. One of them is open where State is neither none nor fixed, and none else.
+	Found        bool      // no build before Since was clean: it may be as old as the scenario
+	FailedIn     int       // the first build from Since on that failed for it
+	LastBad      int       // the newest build in which it leaked or grew
+	LastSeen     int       // the newest build that shows it
+	FixedIn      int       // the build that has the fix, by runs or by the team
+	RegressedIn  int       // the build in which it was bad again after a fix
+	FixedByRuns  bool      // runs show that it is fixed, not only the team's word
+	UntilOver    bool      // it was bad in KnownUntil or later: it is tolerated no longer
+	Worst        Judgement // the gravest of all sightings
+	// Scenarios are the histories in the scenarios that it was bad in. If State is neither none nor fixed, at least one
+	// of them is open; otherwise none is.
 	Scenarios []ScenarioHistory
 }
 

@@ -71,7 +71,7 @@ func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown)
 // FirstRunReason is the reason stored when a team accepts the leaks of a scenario's first run.
 const FirstRunReason = "was there when the scenario was run first"
 
-// UnacceptedLeaks are the signatures of the leaks in a build's result that nobody has accepted.
+// UnacceptedLeaks returns the signatures of the leaks in a build's result that nobody has accepted.
 func UnacceptedLeaks(side *compare.BuildResult) []string {
 	var list []string
 	for i := range side.Findings {
@@ -82,7 +82,7 @@ func UnacceptedLeaks(side *compare.BuildResult) []string {
 	return list
 }
 
-// FailsGate reports whether a finding is sure enough to fail a gate; nil is none.
+// FailsGate reports whether a finding is certain enough to fail a gate; false for nil.
 func FailsGate(f *compare.Finding) bool {
 	return f != nil && f.Class.IsLeak() && f.Certain && !IsTolerated(f)
 }

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// An AtExitPolicy says which leaks at exit fail a gate. A program has many that nobody looked at when its team turns
-// the tool on that lists them.
+// An AtExitPolicy says which leaks at exit fail a gate. When a team turns on a tool that lists them, a program has many
+// that nobody has looked at.
 type AtExitPolicy string
 
 // Which leaks at exit fail a gate; "" is AtExitNew.

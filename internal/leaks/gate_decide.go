@@ -16,34 +16,35 @@ import (
 type GateCase struct {
 	Policy  *Policy
 	Version int      // of the policy; 0 for none saved
-	Asked   []FailOn // by the call; it may only tighten the policy
-	// Matters is the growth from which a leak matters that the policy sets, nil for the default, and AskedMatters what the
-	// call asks for, nil for nothing; it may only tighten.
+	Asked   []FailOn // what the call wants the gate to fail on; it may only add to the policy
+	// Matters is the growth from which a leak matters by the policy, nil for the default. AskedMatters is what the call
+	// asks for, nil for nothing; it may only be lower.
 	Matters      *analysis.RequestedThreshold
 	AskedMatters *analysis.Threshold
-	// Observation is what the evidence of the run watched; nil of a run that was analysed before this was stored.
-	// OtherRisks are what findings could leak that Head does not list.
+	// Observation is the time, work and memory that the run covers; nil where an older version analysed it. OtherRisks
+	// are the risks of findings that Head does not have.
 	Observation *analysis.Observation
 	OtherRisks  []analysis.Risk
-	// Suffices says that the evidence lost nothing and is enough for growth to be judged: what it does not show is not
+	// Suffices says that the evidence lost nothing and is enough to judge growth: a leak that it does not show is not
 	// there.
 	Suffices bool
-	Process  string // that the run is about
-	Head     *compare.BuildResult
-	Compared *RunComparison // with the baseline; nil without one
-	// BaselineNamed says that the call chose the baseline: what is new is told by it, and not by the history of the line.
+	Process  string               // that the run is about
+	Head     *compare.BuildResult // result of the run's build
+	Compared *RunComparison       // with the baseline; nil without one
+	// BaselineNamed says that the call chose the baseline: it decides what is new, and not the history of the line.
 	BaselineNamed bool
 	// Origins say, by signature, since when the findings are there on the line of the run.
 	Origins map[string]Origin
-	// FirstBuild says that no build of the line before the run's own has a result in the scenario.
+	// FirstBuild says that no build before the run's own on its line has a result in the scenario.
 	FirstBuild bool
-	// Gone are leaks with the callers of one that came in, which the line shows in no build since that one is there; each
-	// as several runs showed it.
+	// Gone are leaks that no build of the line shows since a leak with the same callers came in, which may be the same
+	// leak; each as several runs showed it.
 	Gone []compare.Finding
-	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
+	// Release is the newest pinned build before the run's own, nil without one; it is used where the policy limits
+	// drift.
 	Release *compare.BuildResult
-	// FoundInPastRuns tells, by signature, which of the last runs of the scenario that decide about it found it, the
-	// oldest first and this run last.
+	// FoundInPastRuns says, by signature, which of the last runs of the scenario that decide about it found it: the
+	// oldest first, this run last.
 	FoundInPastRuns map[string][]bool
 	// Causes are the leaks of the run that are lost together, by the signatures of Head.
 	Causes []LostTogether

@@ -7,39 +7,39 @@ import (
 	"strings"
 )
 
-// An Impact is what a change of rules or policies would do, before it is saved.
+// An Impact is what a change of rules or policies would do to recent runs, computed before it is saved.
 type Impact struct {
-	Silenced []KnownChange    // leaks that fail a gate now, and then would not
-	Heard    []KnownChange    // leaks that fail no gate now, and then would
-	Runs     int              // recent runs that were decided twice
-	Turned   []DecisionChange // those of them that are decided otherwise, the newest first
-	Builds   []GateChange     // what the gates of the runs say together, of each build
+	Silenced    []KnownChange    // leaks that fail a gate now, and would not after the change
+	Unsilenced  []KnownChange    // leaks that fail no gate now, and would after the change
+	Runs        int              // how many recent runs were decided by both
+	ChangedRuns []DecisionChange // those of them whose decision changes, the newest first
+	Builds      []GateChange     // the gate of each build, before and after the change
 }
 
-// A GateChange is what the gates of a build say together, before a change and after it.
+// A GateChange is the gate of a build, over all its runs, before a change and after it.
 type GateChange struct {
 	Build          string
 	From, To       Gate
-	FromWhy, ToWhy string // of the gravest
+	FromWhy, ToWhy string // the reason of the gravest run
 }
 
 // A KnownChange is a leak that a change silences, or makes count again.
 type KnownChange struct {
 	Signature, Title string
-	From, To         ReasonCode // "" for shown: it counts
-	Why              string     // it stands so then
-	Count, Of        int        // stacks, or runs, in which it does, of so many that show it
+	From, To         ReasonCode // why it is silenced; "" for not
+	Why              string     // the reason after the change, as a clause
+	Count, Of        int        // Of is how many stacks, or runs, show it; in Count of them this changes
 }
 
 // A DecisionChange is a run whose decision a change alters.
 type DecisionChange struct {
-	Run                   int64
+	Run                   int64 // id
 	Build, Scenario, Name string
 	From, To              Gate
-	FromWhy, ToWhy        string
+	FromWhy, ToWhy        string // in one line each
 }
 
-// A PastCase is a run that has been decided.
+// A PastCase is a run that has been decided, with its GateCase.
 type PastCase struct {
 	Run                   int64
 	Build, Scenario, Name string
@@ -71,8 +71,8 @@ func turnsOf(decided []DecisionChange) []DecisionChange {
 	return turns
 }
 
-// ImpactOf says what a change of policies, or of what the team says of a leak, does to cases. then are the same cases
-// after the change.
+// ImpactOf compares the decisions on cases with those on then: the same cases after a change of policies, or of what
+// the team says of a leak.
 func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	made := &Impact{Runs: len(cases)}
 	after := make(map[int64]*GateCase, len(then))
@@ -102,13 +102,13 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	for _, key := range order {
 		switch s := tally[key]; {
 		case s.To == "":
-			made.Heard = append(made.Heard, *s)
+			made.Unsilenced = append(made.Unsilenced, *s)
 		case s.From == "":
 			made.Silenced = append(made.Silenced, *s)
 		}
 	}
 	decided, err := decideTwice(ctx, cases, func(c *PastCase) *GateCase { return after[c.Run] })
-	made.Turned, made.Builds = turnsOf(decided), buildTurns(decided)
+	made.ChangedRuns, made.Builds = turnsOf(decided), buildTurns(decided)
 	return made, err
 }
 
@@ -173,14 +173,14 @@ func silencesOf(c *GateCase) map[string]Reason {
 // Text counts the changes in a sentence. Runs that turn to passed come first, because nobody would notice those.
 func (m *Impact) Text() string {
 	passes := 0
-	for _, t := range m.Turned {
+	for _, t := range m.ChangedRuns {
 		if t.To == GatePassed {
 			passes++
 		}
 	}
 	return fmt.Sprintf("%s known, %s again; the gate changes in %d of %d recent runs (%d to passed)",
-		plural(len(m.Silenced), "leak becomes", "leaks become"), plural(len(m.Heard), "leak counts", "leaks count"),
-		len(m.Turned), m.Runs, passes)
+		plural(len(m.Silenced), "leak becomes", "leaks become"), plural(len(m.Unsilenced), "leak counts", "leaks count"),
+		len(m.ChangedRuns), m.Runs, passes)
 }
 
 func plural(n int, one, many string) string {

@@ -38,7 +38,7 @@ func TestImpactListsSignatures(t *testing.T) {
 	if got, want := list(made.Silenced), `A 2/2 "" to "known"`; got != want {
 		t.Errorf("silenced are %s, want %s", got, want)
 	}
-	if got, want := list(made.Heard), `B 1/2 "known" to ""`; got != want {
+	if got, want := list(made.Unsilenced), `B 1/2 "known" to ""`; got != want {
 		t.Errorf("heard are %s, want %s", got, want)
 	}
 }

@@ -2,22 +2,22 @@ package leaks
 
 import "slices"
 
-// A Namesake is a signature whose text is the outline of other signatures, that is, the name that evidence without
-// inlined calls gives them.
+// A Namesake is a signature that is the outline of other signatures: evidence without inlined calls gives those leaks
+// this signature.
 type Namesake struct {
 	ID     int64
-	Root   int64 // the leak that it is part of; itself where it is a leak of its own
-	Joined bool  // it is part of that by its outline
-	Others []OutlinedSignature
+	Root   int64               // id of the leak that it is part of; its own id where it is a leak of its own
+	Joined bool                // it is part of Root because of its outline
+	Others []OutlinedSignature // the signatures whose outline it is
 }
 
-// An OutlinedSignature is a signature that a namesake may become part of. Of several signatures of one leak the root
+// An OutlinedSignature is a signature that a Namesake may become part of. Of several signatures of one leak the root
 // comes first.
 type OutlinedSignature struct {
 	ID, Root int64
-	Text     string
-	Beside   bool // one run shows both, by the same evidence
-	Left     bool // a person took the one out of the other
+	Text     string // "sig1:…"
+	Beside   bool   // one run shows both, by the same evidence
+	Left     bool   // a person has separated the two
 }
 
 // IsMistaken reports whether a namesake is joined but must not be. It stays joined where the other signature has a
@@ -28,7 +28,7 @@ func (n *Namesake) IsMistaken() bool {
 		func(o OutlinedSignature) bool { return o.Root != n.Root || o.Beside })
 }
 
-// Other is the signature that a namesake is to become part of; nil for none. Two signatures that one run shows side by
+// Other is the signature that a Namesake is to become part of; nil for none. Two signatures that one run shows side by
 // side are two leaks: one of an inlined function, one of its caller.
 func (n *Namesake) Other() *OutlinedSignature {
 	if n.Joined || len(n.Others) == 0 {
@@ -45,17 +45,17 @@ func (n *Namesake) Other() *OutlinedSignature {
 // A ReplacedSignature is a signature that no up-to-date result has any more, because its sites now have another one.
 type ReplacedSignature struct {
 	ID         int64
-	Now        int64                  // that it is part of already; 0 for none
-	Plain      bool                   // nothing is said of it and nothing is part of it
-	Candidates []ReplacementCandidate // by how much of it went there, most first; at least one
+	Now        int64                  // id of the signature that it is part of already; 0 for none
+	Plain      bool                   // it has no triage, and no signature is part of it
+	Candidates []ReplacementCandidate // sorted by how much moved to each, most first; at least one
 }
 
 // A ReplacementCandidate is a signature that a replaced one may become part of.
 type ReplacementCandidate struct {
 	ID        int64
-	Text      string
-	IsRoot    bool // it is not part of another itself
-	AsOutline bool // it is part of another as its outline
+	Text      string // "sig1:…"
+	IsRoot    bool   // it is not part of another signature
+	AsOutline bool   // it is part of another because it is its outline
 }
 
 // A ReplacementAction is what becomes of a replaced signature.
@@ -84,15 +84,15 @@ func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction
 // A SiteSignature is the part of a site that stays the same when its run is analysed again, with its signature.
 type SiteSignature[Key comparable] struct {
 	Key       Key
-	Signature int64 // 0 for none
-	Bytes     int64 // outstanding
+	Signature int64 // id; 0 for none
+	Bytes     int64 // held
 }
 
 // A SignatureMove is a pair of signatures, the first of which sites left for the second.
 type SignatureMove struct{ From, To int64 }
 
-// WeighMoves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes
-// that they held, and one for each site. One stack and kind may be in several heaps, and counts once.
+// WeighMoves weighs how much moved from which signature to which when a run was analysed again: the bytes that the
+// sites hold, and one for each site. A stack of one kind may be in several heaps, and counts once.
 func WeighMoves[Key comparable](before, after []SiteSignature[Key]) map[SignatureMove]int64 {
 	held := map[Key]map[int64]int64{}
 	for _, s := range before {

@@ -30,7 +30,7 @@ func JudgementOf(class analysis.Class, status analysis.Status) Judgement {
 // IsBad reports whether the signature leaks or grows.
 func (j Judgement) IsBad() bool { return j >= JudgedGrowing }
 
-// Class is the class that stands for a judgement where no finding has one of its own.
+// Class is the class for a judgement where no finding gives one.
 func (j Judgement) Class() analysis.Class {
 	switch j {
 	case JudgedLeaking:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A LineBuild is what decides on which line of builds a build stands.
+// A LineBuild has the facts of a build that decide which line of builds it is on.
 type LineBuild struct {
 	ID        int64
 	Name      string
@@ -21,14 +21,14 @@ type LineBuild struct {
 type BuildLine struct {
 	Branch   string
 	Parent   string  // branch of the parent line; "" where there is no fork
-	Fork     int64   // the last build that the line shares with its parent; 0 for none
-	Builds   []int64 // oldest first
+	Fork     int64   // id of the last build that the line shares with its parent; 0 for none
+	Builds   []int64 // ids, oldest first
 	OwnCount int     // how many builds, at the end of Builds, are of the branch itself
 
 	at map[int64]int
 }
 
-// IndexOf is the index of a build on the line; −1 where the line does not have it.
+// IndexOf is the index on the line of the build with this id; −1 where the line does not have it.
 func (l *BuildLine) IndexOf(build int64) int {
 	if at, ok := l.at[build]; ok {
 		return at
@@ -36,7 +36,7 @@ func (l *BuildLine) IndexOf(build int64) int {
 	return -1
 }
 
-// IDAt is the build at an index of the line; nil for −1.
+// IDAt is the id of the build at an index of the line; nil for −1.
 func (l *BuildLine) IDAt(at int) *int64 {
 	if at < 0 {
 		return nil
@@ -47,7 +47,7 @@ func (l *BuildLine) IDAt(at int) *int64 {
 // ForkIndex is the index of the fork on the line; −1 for none.
 func (l *BuildLine) ForkIndex() int { return len(l.Builds) - l.OwnCount - 1 }
 
-// UpTo is the beginning of the line that ends with a build; nil where the line does not have it.
+// UpTo returns the builds of the line up to and including one; nil where the line does not have it.
 func (l *BuildLine) UpTo(build int64) []int64 {
 	return l.Builds[:l.IndexOf(build)+1]
 }
@@ -110,7 +110,7 @@ func defaultBranch(order []*LineBuild, chosen string) string {
 // branchOf is the branch that a build counts as one of.
 func (l *BuildLines) branchOf(b *LineBuild) string { return cmp.Or(b.Branch, l.Default) }
 
-// Of is the line of a branch: that of the default branch for "" and for a branch without builds.
+// Of returns the line of a branch: that of the default branch for "" and for a branch without builds.
 func (l *BuildLines) Of(branch string) *BuildLine {
 	if line := l.list[branch]; line != nil {
 		return line
@@ -118,7 +118,7 @@ func (l *BuildLines) Of(branch string) *BuildLine {
 	return l.list[l.Default]
 }
 
-// OfBuild is the line of the branch of a build; nil for an unknown build.
+// OfBuild returns the line of the branch of a build; nil for an unknown id.
 func (l *BuildLines) OfBuild(id int64) *BuildLine {
 	if b := l.builds[id]; b != nil {
 		return l.list[l.branchOf(b)]
@@ -126,7 +126,7 @@ func (l *BuildLines) OfBuild(id int64) *BuildLine {
 	return nil
 }
 
-// BuildName is the name of a build; "" for an unknown one.
+// BuildName is the name of the build with this id; "" for an unknown one.
 func (l *BuildLines) BuildName(id int64) string {
 	if b := l.builds[id]; b != nil {
 		return b.Name
@@ -134,7 +134,7 @@ func (l *BuildLines) BuildName(id int64) string {
 	return ""
 }
 
-// All are the lines, that of the default branch first, the others by name.
+// All returns the lines, that of the default branch first, the others by name.
 func (l *BuildLines) All() []*BuildLine {
 	list := make([]*BuildLine, 0, len(l.list))
 	for _, line := range l.list {

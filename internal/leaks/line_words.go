@@ -6,34 +6,34 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// A LineState is how a leak stands on one line of builds. Builds are named; "" is none.
+// A LineState is the state and history of a leak on one line of builds. Builds are given by name; "" is none.
 type LineState struct {
 	Branch      string
 	Fork        string // the last build that the line shares with its parent
 	State       State
-	After       string // the interval in which it came in last: the last clean build, and the first bad one since
+	After       string // After and Since bound when it came in last: the last clean build, and the first bad one since
 	Since       string
 	Found       bool   // it was there in the first build of its scenario
-	FailedIn    string // the first build since that failed for it
+	FailedIn    string // the first build from Since on whose gate failed because of it
 	FirstBad    string
 	LastClean   string      // the last build before FirstBad that was clean
-	CleanBound  *CleanBound // how fast it may have been at most in LastClean; nil where nobody knows
+	CleanBound  *CleanBound // the rate that LastClean excludes; nil where unknown
 	LastBad     string
 	LastSeen    string
 	FixedIn     string
 	RegressedIn string
-	Odds        []RunOdds // oldest first
+	Odds        []RunOdds // by run, oldest first
 }
 
-// A RunOdds is how probable it was in one run that the site leaks.
+// A RunOdds is the probability, by one run, that the site leaks.
 type RunOdds struct {
 	Build       string   `json:"build"`
 	Run         int64    `json:"run"`
-	Probability *float64 `json:"probability"` // nil where the evidence could not tell
-	Bytes       *int64   `json:"bytes"`       // growth in the run; nil where nothing tells
+	Probability *float64 `json:"probability"` // 0 to 1; nil where the evidence could not tell
+	Bytes       *int64   `json:"bytes"`       // growth in the run; nil where unknown
 }
 
-// Text tells how the leak stands on the line.
+// Text describes the leak on the line in sentences.
 func (l *LineState) Text() string {
 	switch {
 	case l.State == StateFixed && l.FixedIn != "":

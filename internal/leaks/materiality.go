@@ -9,21 +9,21 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// DecisionThreshold is from which growth on a leak matters in a run, and what its undecided findings are expected to
+// DecisionThreshold is the growth from which a leak matters in a run, and what its undecided findings are expected to
 // leak.
 type DecisionThreshold struct {
 	analysis.Growth
 	Source   analysis.ThresholdSource `json:"source"`
 	Sentence string                   `json:"sentence"`
-	// Limit is the growth from which a leak keeps the run from passing: what matters or, where the evidence could not have
-	// shown that, the least leak that it would have shown. Expected is what the findings that are not decided are expected
-	// to leak together. Both are nil of a run that must be analysed again for them.
+	// Limit is the growth from which a leak keeps the run from passing: what matters or, where the evidence could not
+	// have shown that, the smallest leak that it would have shown. Expected is what the undecided findings are expected
+	// to leak together. Both are nil for a run that must be analysed again to know them.
 	Limit    *analysis.Growth `json:"limit"`
 	Expected *analysis.Growth `json:"expected"`
 }
 
-// ParseAskedThreshold reads from which growth on a call wants a leak to matter: "1MB/day"; nil where it says nothing.
-// Its error is a *FieldError.
+// ParseAskedThreshold reads the growth from which a call wants a leak to matter: "1MB/day"; nil for "". Its error is a
+// *FieldError.
 func ParseAskedThreshold(text string) (*analysis.Threshold, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -38,7 +38,7 @@ func ParseAskedThreshold(text string) (*analysis.Threshold, error) {
 	return &t, nil
 }
 
-// RequestedThreshold is what the policy of a scenario sets; nil for the default.
+// RequestedThreshold is the threshold that the policy of a scenario sets; nil for the default.
 func (p *Policies) RequestedThreshold(scenario string) *analysis.RequestedThreshold {
 	threshold, err := analysis.ParseThreshold(p.For(scenario).Matters)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Policies) RequestedThreshold(scenario string) *analysis.RequestedThresh
 	}
 }
 
-// Settle is the time at the beginning of the evidence of a scenario in which growth counts for nothing; 0 for none.
+// Settle is how long growth is ignored at the beginning of the evidence of a scenario; 0 for not at all.
 func (p *Policies) Settle(scenario string) time.Duration { return p.For(scenario).settle() }
 
 func (p *Policy) settle() time.Duration {

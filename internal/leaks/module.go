@@ -5,35 +5,35 @@ import (
 	"slices"
 )
 
-// NoModule stands, where a module is asked for, for leaks without a stack. No file of Windows has that name.
+// NoModule is what a module filter has for leaks without a stack. No file of Windows has that name.
 const NoModule = "?"
 
-// A ModuleRow is the total growth of the open leaks that blame one module and count by one unit.
+// A ModuleRow is the total growth of the open leaks of one blamed module, in one unit.
 type ModuleRow struct {
 	Module     string  // "" for leaks without a stack
-	Unit       string  // of the rate; "" for leaks of which none is known
-	Bytes      float64 // per unit
-	Signatures int
+	Unit       string  // "hour", or a unit of work; "" for leaks without a known rate
+	Bytes      float64 // bytes per Unit
+	Signatures int     // how many leaks
 }
 
-// A ModuleShare is the share of a module in the growth of a project.
+// A ModuleShare is the part of a project's growth that one module has.
 type ModuleShare struct {
-	Module     string // NoModule for leaks without a stack
-	Bytes      float64
-	Signatures int // open leaks, in whatever unit they count
-	Uncounted  int // of them, that Bytes does not count: by another unit, or without a rate
+	Module     string  // NoModule for leaks without a stack
+	Bytes      float64 // per ModuleShares.Unit
+	Signatures int     // open leaks, whatever the unit of their rate
+	Uncounted  int     // those of Signatures that Bytes leaves out: they have a rate in another unit, or none
 }
 
 // ModuleShares are the modules of a project, those that grow most first.
 type ModuleShares struct {
-	Unit string // that the growth is told by: the one that most open leaks count by; "" for none
+	Unit string // the unit that most open leaks have their rate in; "" for none
 	List []ModuleShare
-	Rest *ModuleShare // of the modules behind the list, their count in Modules; nil where the list is whole
-	// Modules is how many modules the rest has.
+	Rest *ModuleShare // sum of the modules that are not in List; nil where List has all
+	// Modules is how many modules Rest sums.
 	Modules int
 }
 
-// SharesByModule tells the growth of a project by module, of most modules one by one.
+// SharesByModule sums the growth of a project by module, and lists at most so many modules.
 func SharesByModule(rows []ModuleRow, most int) ModuleShares {
 	units := map[string]int{}
 	for _, r := range rows {

@@ -22,8 +22,8 @@ func (s *RunSighting) isSilentAtExit() bool {
 	return !s.Absent && len(s.Tools) == 0 && !s.Class.IsSuspect()
 }
 
-// FirstToolsOn are, by scenario, the tools whose lists of leaks at exit show a leak in the first build of a line that
-// has it. A tool that lists it later does not tell whether it was there before.
+// FirstToolsOn returns, by the id of the scenario, the tools whose lists of leaks at exit show a leak in the first
+// build of a line that has it. A tool that lists it later does not tell whether it was there before.
 func FirstToolsOn(line *BuildLine, runs []RunSighting) map[int64][]string {
 	tools, first := map[int64][]string{}, map[int64]int{}
 	for i := range runs {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// An OpenLeakCounts counts the leaks of a project, one where several signatures are lost together. A signature that a
-// run found leaking is a leak until it is fixed; one that runs only found growing is none.
+// An OpenLeakCounts counts the leaks of a project; several signatures that are lost together count once. A signature
+// that a run found leaking is a leak until it is fixed; one that runs only found growing is none.
 type OpenLeakCounts struct {
-	Leaks       map[State]int
-	Stacks      int // signatures of leaks that are open: as many, or more where some are lost together
-	NotInNewest int // new leaks that only older builds show
-	OnlyGrowing int // open signatures that grow, and that no run found leaking
+	Leaks       map[State]int // open leaks by their state
+	Stacks      int           // signatures of the open leaks: as many as Leaks has, or more where some are lost together
+	NotInNewest int           // new leaks that only older builds show
+	OnlyGrowing int           // open signatures that grow, and that no run found leaking
 }
 
 // An OpenLeak is a signature in an open state that a run found leaking.
@@ -22,8 +22,8 @@ type OpenLeak struct {
 	NotInNewest bool // the newest build does not show it
 }
 
-// CountOpenLeaks counts open leaks: signatures of one cause and one state are one leak, which is of an older build
-// where all of them are.
+// CountOpenLeaks counts open leaks. Signatures of one cause and one state are one leak; it is NotInNewest where all of
+// them are.
 func CountOpenLeaks(list []OpenLeak, causes []LostTogether) OpenLeakCounts {
 	s := OpenLeakCounts{Leaks: map[State]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
@@ -74,7 +74,7 @@ var standingWords = []struct {
 	{StateFound, "leak is from the first build", "leaks are from the first build"},
 }
 
-// String counts what leaks in a project, by state, and what grows, in a sentence.
+// String says in a sentence what leaks in a project, by state, and what grows.
 func (s OpenLeakCounts) String() string {
 	var parts []string
 	for _, w := range standingWords {

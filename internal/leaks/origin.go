@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// An Origin says since when a finding of a run is there, on the line and in the scenario of the run.
+// An Origin says since when a finding is there, on the line and in the scenario of its run. Builds are given by name.
 type Origin struct {
 	Found     bool   // it was there in the first build of the scenario, or where the branch left its parent line
-	FirstList bool   // Found by the first list of leaks at exit of its tool in the scenario
+	FirstList bool   // Found is true because the first list of leaks at exit of its tool in the scenario has it
 	Fork      string // the build at which the branch left its parent line, where the finding was there; else ""
-	After     string // the last build that was clean; "" where none is known to have been
-	Since     string // the first that was bad since; "" where it came in with the run's own build
-	FailedIn  string // the newest build before that failed for it since; "" for none
+	After     string // the last build that was clean before; "" for none
+	Since     string // the first build that was bad since; "" where it came in with the run's own build
+	FailedIn  string // the newest build before this one, and since it came in, whose gate failed because of it; "" for none
 	Owned     bool   // it has an owner
 	Owner     string // "" where the owner has no name
 	Regressed bool   // it was fixed before
@@ -56,17 +56,17 @@ func (o *Origin) ownedBy() string {
 // A PastLine is the history of a leak on a line, up to the build of a run.
 type PastLine struct {
 	*BuildLine
-	Head       int // index of the build
-	Scenario   int64
+	Head       int   // index of the run's build in the BuildOrder
+	Scenario   int64 // id
 	Sightings  []Sighting
 	Marks      MarkedBuilds
-	FailedHere bool                  // an earlier run of the build itself failed for the leak
+	FailedHere bool                  // an earlier run of the same build failed its gate because of the leak
 	Owner      string                // of the leak; "" where the owner has no name
-	Name       func(id int64) string // of a build
-	AtExit     bool                  // nothing but lists of leaks at exit shows it
+	Name       func(id int64) string // name of the build with this id
+	AtExit     bool                  // only lists of leaks at exit show it
 }
 
-// Origin reads since when the leak is there.
+// Origin says since when the leak is there.
 func (p *PastLine) Origin() Origin {
 	var own []Sighting
 	for _, s := range p.Sightings {
@@ -121,13 +121,13 @@ func (o *Origin) foundText() string {
 	return "was already in the first build of the scenario"
 }
 
-// An UndecidedFinding is a finding that could fail the gate, and of which the evidence does not decide.
+// An UndecidedFinding is a finding that could fail the gate but that the evidence does not decide.
 type UndecidedFinding struct {
 	Signature   string  `json:"signature"`
-	Change      FailOn  `json:"change"`
-	Probability float64 `json:"probability"`
-	Bytes       int64   `json:"bytes"` // growth in the unit
-	Unit        string  `json:"unit"`  // "hour", a unit of work, or "run" where nothing tells how fast; "" where growth is not known
+	Change      FailOn  `json:"change"`      // for which it would fail
+	Probability float64 `json:"probability"` // that it leaks, 0 to 1
+	Bytes       int64   `json:"bytes"`       // growth per Unit
+	Unit        string  `json:"unit"`        // "hour", a unit of work, or "run" where the rate is unknown; "" where growth is unknown
 
 	name string
 }

@@ -117,11 +117,11 @@ func TestAgain(t *testing.T) {
 func TestDoubtBelongsToPlaces(t *testing.T) {
 	new7 := leaks.Origin{After: "6", Since: "7"}
 	doubtful := compare.Finding{Signature: "doubtful", Class: grows, Score: new(0.4),
-		Onset: &score.Onset{Before: 5, Since: 1, Times: 4, Probability: 0.8, Doubtful: true}}
+		Onset: &score.Onset{Before: 5, Since: 1, Factor: 4, Probability: 0.8, Doubtful: true}}
 	settled := compare.Finding{Signature: "settled", Class: leak, Score: new(0.8),
-		Onset: &score.Onset{Before: 2, Since: 1, Times: 1.1}}
+		Onset: &score.Onset{Before: 2, Since: 1, Factor: 1.1}}
 	unsettled := settled
-	unsettled.Signature, unsettled.Onset = "unsettled", &score.Onset{Before: 1, Since: 1, Times: 1.1}
+	unsettled.Signature, unsettled.Onset = "unsettled", &score.Onset{Before: 1, Since: 1, Factor: 1.1}
 	origins := map[string]leaks.Origin{"doubtful": new7, "settled": new7, "unsettled": new7, "unsure": new7, "immaterial": new7}
 	for _, test := range []struct {
 		name string

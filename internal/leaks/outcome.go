@@ -5,10 +5,10 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A SignatureFinding is one finding of a signature, in a run of a build.
+// A SignatureFinding is one finding of a signature in a run of a build.
 type SignatureFinding struct {
 	Run       int64
-	Signature int64 // of the project; parts of one leak have their own
+	Signature int64 // id of the finding's own signature: parts of one leak have different ones
 	Status    analysis.Status
 	Figure
 }
@@ -16,15 +16,15 @@ type SignatureFinding struct {
 // An Outcome is what the runs of one build, in one scenario or over several, say of a signature.
 type Outcome struct {
 	Build    string
-	Scenario string // of Run, where there are several
-	Runs     int    // that have a result
-	Findings int    // of them, that show the signature
-	Run      int64  // the gravest of those; else the newest
-	// Exercised says that a run shows the signature, leaking or not. Where no run shows it, nothing is known, which is
-	// not the same as clean.
+	Scenario string // that of Run, if the outcome is over several scenarios
+	Runs     int    // how many have a result
+	Findings int    // how many of Runs show the signature
+	Run      int64  // id of the run with the gravest finding; without one, of the newest run
+	// Exercised says that a run shows the signature, leaking or not. If it is false nothing is known, which is not the
+	// same as clean.
 	Exercised bool
-	// Absent is set where no run shows the signature although its callers ran, in a build after one that it was bad in:
-	// such a build is clean. It is the frame that proves that the callers ran; nil for none.
+	// Absent is the frame that proves that the callers of a leak ran in a build after one that it was bad in, although
+	// no run shows the leak: such a build is clean. It is nil otherwise.
 	Absent    *compare.RanFrame
 	Judgement Judgement
 	Figure    // of Run

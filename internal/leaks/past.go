@@ -7,9 +7,9 @@ type PastFinding struct {
 	Signature string
 	Order     int // of the run: the oldest has the least
 	Class     analysis.Class
-	Certain   bool
+	Certain   bool            // a leak that may fail a gate
 	Status    analysis.Status // of the run
-	Absent    bool            // the run shows nothing of it, and its callers ran
+	Absent    bool            // the run does not show it although its callers ran
 }
 
 // found reports whether the run found the leak, and whether it decides about it at all.
@@ -23,9 +23,9 @@ func (p *PastFinding) found() (found, decides bool) {
 	return false, JudgementOf(p.Class, p.Status) == JudgedClean
 }
 
-// FoundInPastRuns is, by signature, whether runs found it, the oldest first; runs that do not decide about it are left
-// out. The list is ordered by signature and run. Of several findings of one run one that found it speaks, then one that
-// does not decide.
+// FoundInPastRuns returns, by signature, whether each run found it, the oldest first; runs that do not decide about it
+// are left out. The list is ordered by signature and run. Of several findings of one run one that found it counts
+// first, then one that does not decide.
 func FoundInPastRuns(list []PastFinding) map[string][]bool {
 	past := map[string][]bool{}
 	for len(list) > 0 {

@@ -18,7 +18,7 @@ import (
 type Policy struct {
 	FailOn  []FailOn `json:"fail_on"`
 	Budgets []Budget `json:"budgets"`
-	// Drift bounds how much faster than the newest pinned release before it a build may grow; nil for any.
+	// Drift limits how much faster a build may grow than the newest pinned release before it; nil for no limit.
 	Drift *DriftLimit `json:"drift"`
 	// MinimumScore is the least score, 0 to 1, at which a leak counts. A leak without a score always counts.
 	MinimumScore float64            `json:"minimum_score"`
@@ -32,20 +32,21 @@ type Policy struct {
 	// Canary is a signature, or a function, that must be found as a leak; otherwise the gate is not proven. "" for
 	// none. The canary itself fails no gate.
 	Canary string `json:"canary"`
-	// Matters is from which growth on a leak matters, as analysis.ParseThreshold reads it: "1MB/day"; "" for the default.
+	// Matters is the growth from which a leak matters, as analysis.ParseThreshold reads it: "1MB/day"; "" for the
+	// default.
 	Matters string `json:"matters"`
-	// Settle is the time at the beginning of the evidence in which growth counts for nothing: "10m"; "" for none.
+	// Settle is how long growth is ignored at the beginning of the evidence: "10m"; "" for not at all.
 	Settle string `json:"settle"`
 }
 
-// A Budget bounds growth. Findings that leak or grow count, unless they are tolerated or quarantined.
+// A Budget limits growth. Findings that leak or grow count, unless they are tolerated or quarantined.
 type Budget struct {
 	Scope   BudgetScope `json:"of"`
 	Name    string      `json:"name"` // of the process or the signature; "" for each signature
 	Measure Measure     `json:"in"`
 	// Per is "hour", or the name of a unit of work: "document".
 	Per   string  `json:"per"`
-	Limit float64 `json:"limit"` // in bytes or blocks per hour or unit; more than that fails
+	Limit float64 `json:"limit"` // bytes or blocks per Per; more than that fails
 }
 
 // A BudgetScope says what a budget adds up.
@@ -67,18 +68,18 @@ const (
 	MeasureBlocks Measure = "blocks"
 )
 
-// A DriftLimit bounds growth relative to a release, because growth of a few percent per build passes every comparison
-// with the previous build.
+// A DriftLimit limits growth relative to a release: growth of a few percent per build passes every comparison with the
+// previous build.
 type DriftLimit struct {
-	Percent float64 `json:"percent"` // how much faster than the release a build may grow in all
+	Percent float64 `json:"percent"` // by how many percent the growth may exceed that of the release
 	Measure Measure `json:"in"`
 }
 
 // A FlapRule defines when a signature flaps: how often it changes between found and not found over the last runs of its
 // scenario that decide about it.
 type FlapRule struct {
-	Runs    int `json:"runs"`
-	Changes int `json:"changes"`
+	Runs    int `json:"runs"`    // how many of the last runs count
+	Changes int `json:"changes"` // how many changes among them are a flap
 }
 
 // An InconclusivePolicy says what a gate does where evidence does not decide.
@@ -100,12 +101,12 @@ type Policies struct {
 	Scenarios map[string]Policy `json:"scenarios"`
 }
 
-// DefaultPolicies are those of a project that has saved none.
+// DefaultPolicies are the policies of a project that has saved none.
 func DefaultPolicies() Policies {
 	return Policies{Default: Policy{FailOn: []FailOn{FailOnLeak}}}.filled()
 }
 
-// For is the policy of a scenario.
+// For returns the policy of a scenario: its own, else the default.
 func (p *Policies) For(scenario string) *Policy {
 	if own, ok := p.Scenarios[scenario]; ok {
 		return &own
@@ -113,7 +114,7 @@ func (p *Policies) For(scenario string) *Policy {
 	return &p.Default
 }
 
-// MaxPoliciesBytes is how long the policies of a project may be, in bytes.
+// MaxPoliciesBytes is the largest length of a project's policies, as JSON.
 const MaxPoliciesBytes = 64 << 10
 
 const (
@@ -329,7 +330,7 @@ func (n *FlapRule) Flaps(past []bool) (changes int, flaps bool) {
 	return changes, changes >= n.Changes
 }
 
-// TightenedFailOn is what a gate fails on where a call asks for more: what the policy and what the call name. A project
+// TightenedFailOn is what a gate fails on if a call asks for more: all that the policy or the call names. A project
 // without a saved policy, of version 0, has nothing to tighten: there the call alone decides.
 func (p *Policy) TightenedFailOn(version int, asked []FailOn) []FailOn {
 	if version == 0 && len(asked) > 0 {

@@ -8,7 +8,7 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// Standing is the word for a leak that a reason of this code silences; shown is the word where none does.
+// Standing is the code as lists show it; "shown" for "", of a leak that no reason silences.
 func (c ReasonCode) Standing() string {
 	if c == "" {
 		return "shown"
@@ -45,7 +45,7 @@ var atExitSentences = map[AtExitPolicy]string{
 	AtExitNone: "No leak at exit fails, unless a call asks for it.",
 }
 
-// Sentences say what the policy means. version is its version; 0 for none saved.
+// Sentences explain the policy. version is its version; 0 where none is saved.
 func (p *Policy) Sentences(version int) []string {
 	var list []string
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }

@@ -81,8 +81,8 @@ func TestEveryChoiceHasASentence(t *testing.T) {
 // An impact counts what falls silent, what counts again and the gates that change; silencings that most runs show come
 // first, and others keep their order.
 func TestImpactSays(t *testing.T) {
-	m := &Impact{Runs: 7, Silenced: []KnownChange{{}}, Heard: []KnownChange{{}, {}},
-		Turned: []DecisionChange{{To: GatePassed}, {To: GateFailed}, {To: GatePassed}}}
+	m := &Impact{Runs: 7, Silenced: []KnownChange{{}}, Unsilenced: []KnownChange{{}, {}},
+		ChangedRuns: []DecisionChange{{To: GatePassed}, {To: GateFailed}, {To: GatePassed}}}
 	if got := m.Text(); got !=
 		"1 leak becomes known, 2 leaks count again; the gate changes in 3 of 7 recent runs (2 to passed)" {
 		t.Error(got)

@@ -16,25 +16,25 @@ const changedRate = 0.99
 // A Rating is the class and score of a signature in a run, given by that run alone or by several runs together.
 type Rating struct {
 	Class   analysis.Class `json:"class"`
-	Score   *float64       `json:"score"`
-	Certain bool           `json:"certain"`
+	Score   *float64       `json:"score"`   // probability of a leak; nil where nothing can be said
+	Certain bool           `json:"certain"` // a leak that may fail a gate
 }
 
 // A RunRating is the rating that one run alone gives a signature, and what the rating rests on.
 type RunRating struct {
 	Rating
-	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
-	Rate     *score.Rate     // nil where it does not grow
-	Stayed   score.StayedBlocks
-	Held     int64 // blocks at the instant at which most were there
+	Evidence *score.Evidence    // nil where it cannot be a leak, or was not judged
+	Rate     *score.Rate        // nil where it does not grow
+	Stayed   score.StayedBlocks // blocks that stayed, by part of the run
+	Held     int64              // most blocks held at once
 }
 
 // leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be
 // a leak. The difference is small, and nearly all findings of a run are of this kind.
 const leastOdds = -6
 
-// CountsInPools reports whether the evidence of a run's judgement, nil for none, is worth keeping for pools. Evidence
-// that no model judged has no log odds.
+// CountsInPools reports whether a run's evidence about a signature of this class is stored for pools. e may be nil.
+// Evidence that no model judged has no log odds.
 func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 	return e != nil && !math.IsInf(e.LogOdds, 0) && !math.IsNaN(e.LogOdds) && (class.IsSuspect() || e.LogOdds > leastOdds)
 }
@@ -81,13 +81,13 @@ func (s *RunRating) odds() float64 {
 	return s.Evidence.LogOdds
 }
 
-// A Pool is what the runs of a scenario, along a line of builds, say of one leak.
+// A Pool has what the runs of a scenario, along a line of builds, say of one leak.
 type Pool struct {
 	Runs        PoolRuns
-	RatingByRun []*RunRating // by run; nil where it does not show the leak
-	// Absent are the builds in which no run shows the leak although its callers ran.
+	RatingByRun []*RunRating // in the order of Runs; nil where the run does not show the leak
+	// Absent names the builds in which no run shows the leak although its callers ran.
 	Absent map[string]bool
-	// FixedRank is the build that has the fix, by the team's word; nil for none.
+	// FixedRank is the rank of the build that has the fix, as the team says; nil for none.
 	FixedRank BuildRank
 	// Judge judges runs together: score.JudgeTogether.
 	Judge func(runs []*score.Evidence) (score.PooledResult, bool)
@@ -96,7 +96,7 @@ type Pool struct {
 // A PooledRating is the judgement on several runs of a scenario together, and what it rests on.
 type PooledRating struct {
 	score.PooledResult          // zero where one run stands for itself
-	Builds             []string `json:"builds"` // over which the same stayed, oldest first
+	Builds             []string `json:"builds"` // names of the builds over which about the same stayed, oldest first
 	// Leaking, Growing and Clean count the runs by their own ratings.
 	Leaking int `json:"leaking,omitempty"`
 	Growing int `json:"growing,omitempty"`
@@ -107,12 +107,12 @@ type PooledRating struct {
 	After string `json:"after,omitempty"`
 }
 
-// Rate judges the leak in the run at an index together with the other runs of its line. own is the finding to judge;
-// each finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
+// Rate judges the leak in the run at an index of Runs together with the other runs of its line. own is the finding to
+// judge; each finding of a run is judged by itself. Where other runs add nothing, the result is own's rating and nil.
 //
 // Runs over which about the same stayed are judged together by the mean of their odds. Those before, in which less
-// stayed, tell whether the leak began: a site that began to keep much more is a leak by less evidence than one of
-// which nothing is known, and a site that keeps what it always kept is none by more.
+// stayed, tell whether the leak began: a site that began to keep much more is a leak by less evidence than one of which
+// nothing is known, and a site that keeps what it always kept is none by more.
 func (p *Pool) Rate(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.isPoolable() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil

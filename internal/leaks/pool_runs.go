@@ -15,20 +15,20 @@ const MaxPooledRuns = 8
 // begins from growth that was always there.
 const MaxRunsBefore = 20
 
-// A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough
-// for growth to be judged.
+// A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough to
+// judge growth.
 type PoolRun struct {
 	Run          int64
 	Build        string
 	Rank         BuildRank         // of the build, on the line that is judged
-	PartLengths  score.PartLengths // zero where nobody knows
-	HoldingSites int               // sites of the run that keep memory
+	PartLengths  score.PartLengths // zero where unknown
+	HoldingSites int               // how many sites of the run keep memory
 }
 
-// PoolRuns are such runs of one scenario, those of the oldest build first and those of one build by name.
+// PoolRuns are runs of one scenario, those of the oldest build first and those of one build by name.
 type PoolRuns []PoolRun
 
-// LineRank is the rank of a build on a line as pools order runs.
+// LineRank is the rank of the build at an index of a line, by which pools order its runs.
 func LineRank(at int) BuildRank { return binary.BigEndian.AppendUint64(nil, uint64(at)) }
 
 // leastKept is how many blocks must have stayed in a run for a site to be one that may seem to begin to leak.
@@ -65,15 +65,15 @@ func (p PoolRuns) older(first, before int) int {
 	return from
 }
 
-// RangeJudgedTogether finds the runs that the judgement on the runs of a build rests on: all of the build itself, and
-// the newest before it, up to MostBefore.
+// RangeJudgedTogether returns the runs [from, to) that the judgement on the runs of a build rests on: all of the build
+// itself, and the newest before it, up to MaxRunsBefore.
 func (p PoolRuns) RangeJudgedTogether(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
 	return max(0, from-MaxRunsBefore), to
 }
 
-// RangeToJudgeAnew finds the runs that are to be judged anew when a result of a build comes, changes or goes: the
-// build's own, and newer ones whose window may reach it.
+// RangeToJudgeAnew returns the runs [from, to) to judge again when a result of a build comes, changes or goes: the
+// build's own, and newer ones whose judgement may rest on it.
 func (p PoolRuns) RangeToJudgeAnew(rank BuildRank) (from, to int) {
 	from, to = p.build(rank)
 	behind := to

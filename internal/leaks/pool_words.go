@@ -102,9 +102,9 @@ func (p *PooledRating) onsetClause() score.Clause {
 			since = " in " + headLabel
 		}
 	}
-	times := strconv.FormatFloat(o.Times, 'f', 1, 64)
-	if o.Times >= 10 {
-		times = strconv.FormatFloat(o.Times, 'f', 0, 64)
+	times := strconv.FormatFloat(o.Factor, 'f', 1, 64)
+	if o.Factor >= 10 {
+		times = strconv.FormatFloat(o.Factor, 'f', 0, 64)
 	}
 	switch {
 	case o.Certain:

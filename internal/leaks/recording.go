@@ -11,17 +11,18 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// A RecordingState is what heapdrift record or watch says of a run that it pushes: the part of recording.json that
-// tells what is changed on the machine.
+// A RecordingState is what heapdrift record or watch reports about a run that it pushes: the part of recording.json
+// that says what is changed on the machine.
 type RecordingState struct {
-	Host    string `json:"host"`
-	State   string `json:"state"` // running, ended, interrupted or failed
+	Host    string `json:"host"`  // name of the machine
+	State   string `json:"state"` // "running", "ended", "interrupted" or "failed"
 	Process struct {
 		Image string `json:"image"`
 		PID   uint32 `json:"pid"`
 	} `json:"process"`
 	Began time.Time `json:"began"`
-	// Watch says that snapshots come without an end, EveryNS how far apart; 0 where they follow the work.
+	// Watch says that snapshots go on without an end. EveryNS is the time between two of them in ns; 0 where they
+	// follow the work.
 	Watch    bool  `json:"watch"`
 	EveryNS  int64 `json:"every_ns"`
 	Settings struct {
@@ -44,7 +45,7 @@ const (
 	maxSettings      = 16
 )
 
-// Check refuses what no recording says.
+// Check refuses values that no recording reports.
 func (r *RecordingState) Check() error {
 	for _, f := range []struct{ field, value string }{{"host", r.Host}, {"process.image", r.Process.Image}} {
 		if f.value == "" || len(f.value) > maxRecordingName || !IsSingleLine(f.value) {
@@ -61,18 +62,18 @@ func (r *RecordingState) Check() error {
 	return nil
 }
 
-// IsUnsafeInCommand reports whether a character has a meaning in a shell, or none in a name. Names with such characters
-// do not stand in commands that people copy. PowerShell takes typographic quotes for quotes.
+// IsUnsafeInCommand reports whether a character has a meaning in a shell, or does not belong in a name. Names with such
+// characters do not stand in commands that people copy. PowerShell takes typographic quotes for quotes.
 func IsUnsafeInCommand(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.+", r)
 }
 
-// SettingsOn reports whether settings of Windows are changed still.
+// SettingsOn reports whether settings of Windows are still changed.
 func (r *RecordingState) SettingsOn() bool {
 	return len(r.Settings.Changed) > 0 && r.Settings.Restored == nil
 }
 
-// A StoredRecording is the state of a run's recording, and when the server was told.
+// A StoredRecording is the state of a run's recording, and when the server was told it.
 type StoredRecording struct {
 	Run             int64
 	Build, Scenario string
@@ -89,23 +90,23 @@ const (
 	RecordingSilent     RecordingWarningKind = "watch-silent"
 )
 
-// A RecordingWarning is a recording that somebody should look after.
+// A RecordingWarning is a recording that somebody must look after.
 type RecordingWarning struct {
 	Kind     RecordingWarningKind `json:"kind"`
 	Run      int64                `json:"run"`
 	Host     string               `json:"host"`
 	Process  string               `json:"process"`
-	Since    time.Time            `json:"since"`
+	Since    time.Time            `json:"since"` // when the settings were changed, or the watch was last heard of
 	Sentence string               `json:"sentence"`
-	Do       string               `json:"do"` // what cleans up, or continues
+	Do       string               `json:"do"` // command that restores the settings, or goes on recording
 }
 
 // missedIntervals is how many snapshots of a watch may fail to come before it is said to be silent.
 const missedIntervals = 2
 
-// RecordingWarnings lists the recordings of a project whose settings are on, and the watches that fell silent. The
-// newest recording of a program on a host counts: its settings are one for all recordings. server and project are those
-// that the commands tell.
+// RecordingWarnings lists the recordings of a project whose settings are on, and the watches that no longer report. The
+// newest recording of a program on a host counts: its settings are one for all recordings. server and project go into
+// the commands.
 func RecordingWarnings(list []StoredRecording, server, project string, now time.Time) []RecordingWarning {
 	flags := " --push " + server + ` --project "` + project + `"` // names hold no quotes
 	newest := map[string]*StoredRecording{}
@@ -173,7 +174,7 @@ func ageOf(since, now time.Time) string {
 	return quantity.ShortDuration(max(now.Sub(since), 0).Round(time.Second))
 }
 
-// Sentence says of a run's page whether settings are on, and for how long.
+// Sentence says, for the page of the run, whether settings are on, and for how long.
 func (r *StoredRecording) Sentence(now time.Time) string {
 	switch {
 	case len(r.Settings.Changed) == 0:

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// ActorRename is the actor, in place of a person, where a signature became part of another because the function seems
-// to have another name since a build.
+// ActorRename is the actor in the audit, in place of a person, where a signature became part of another because a
+// function seems to have been renamed.
 const ActorRename = "a function that was renamed"
 
 // How alike a leak that came and another one that went must be at least to be one leak under two names: the size of
@@ -28,7 +28,7 @@ const (
 // mayBeRenamed is how alike size and pace must be on average for a gate to say what a new leak may have been called.
 const mayBeRenamed = 0.5
 
-// A RenamedLeak is a leak that has another signature since the build of a run.
+// A RenamedLeak is a leak whose signature changed From one To another with the build of a run.
 type RenamedLeak struct{ From, To string }
 
 // hasSameCallers reports whether two signatures differ in the frame to blame alone, and are called by the same
@@ -38,8 +38,8 @@ func hasSameCallers(a, b []string) bool {
 	return len(a) > 1 && len(a) == len(b) && slices.Equal(a[1:], b[1:]) && module(a[0]) == module(b[0])
 }
 
-// PossibleRenames are the findings of a case that may be another leak under a new name: certain leaks that came in, as
-// far as is known, and for which no build has failed.
+// PossibleRenames returns the findings of a case that may be another leak under a new name: certain leaks that seem to
+// have come in, and for which no build has failed.
 func PossibleRenames(c *GateCase) []*compare.Finding {
 	if c.BaselineNamed {
 		return nil
@@ -55,7 +55,7 @@ func PossibleRenames(c *GateCase) []*compare.Finding {
 	return list
 }
 
-// RenamedLeaks are the leaks of a case that came in where another one like it went.
+// RenamedLeaks pairs the leaks of a case that came in with similar ones that are gone.
 func RenamedLeaks(c *GateCase) []RenamedLeak {
 	var list []RenamedLeak
 	for _, r := range c.likeGone() {

@@ -11,19 +11,19 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A BaselineReport is the report of an earlier run, which stands for a build where there is no server.
+// A BaselineReport is the report of an earlier run, in the role of a build where there is no server.
 type BaselineReport struct {
-	Name string // as it was given
-	Kind string // of an analysis.BaselineRun
+	Name string // as the command line names it
+	Kind string // BaselineReport or BaselineEvidence of package analysis
 	*analysis.Report
 }
 
 // headLabel is what sentences call the run that is compared.
 const headLabel = "this run"
 
-// CompareReports says what became of a run's findings since a baseline, given as the reports of earlier runs, oldest
-// first, and decides its gate: it fails where a certain leak is new, or grows faster than in any of them. All findings
-// of the reports must be told. The result stands in the report, whose verdict then counts what is new or faster.
+// CompareReports compares a run with a baseline, given as the reports of earlier runs, oldest first, and decides its
+// gate: it fails if a certain leak is new, or grows faster than in any of them. The reports must have all findings in
+// full. The result goes into r.Compared; the verdict of r then counts what is new or faster.
 func CompareReports(r *analysis.Report, baseline []BaselineReport) {
 	o := reportsOf(r, baseline)
 	base, head := o.base(), o.head()
@@ -175,7 +175,7 @@ func imageOf(r *analysis.Report) string {
 	return r.Modules[i].Name + " " + r.Modules[i].DebugID
 }
 
-// IsSameProgram reports whether two names are those of one program, as the system or as debuggers print it.
+// IsSameProgram reports whether two names are of one program, as the system or as debuggers print it.
 func IsSameProgram(a, b string) bool {
 	stem := func(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
 	return stem(a) == stem(b)

@@ -42,33 +42,33 @@ func ImportRules(kind, text string) (blame.RuleImport, error) {
 type RuleStack struct {
 	Frames []*analysis.Frame // innermost first
 	Kind   string
-	Run    int64 // the newest that shows it
-	// Signature and Title are those of the leak that the stack is part of; Tolerated says that the team tolerates it,
+	Run    int64 // id of the newest run that shows it
+	// Signature and Title are those of the leak that the stack is part of. Tolerated says that the team tolerates it,
 	// whatever rules say.
 	Signature, Title string
 	Tolerated        bool
 }
 
-// RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of
-// those runs.
+// RuleTrial is what changed rules are tried on: the present rules, stacks of recent runs, and the modules of those
+// runs.
 type RuleTrial struct {
 	PresentRules string // text of the project's rules
 	Stacks       []RuleStack
-	Runs         map[int64]*RuleContext
-	// Tolerated are the signatures, of all names, that the team tolerates: a stack that moves to one of them is
-	// silenced with it.
+	Runs         map[int64]*RuleContext // by the id of the run
+	// Tolerated are the signatures that the team tolerates, with those that became part of them: a stack that moves to
+	// one of them is silenced with it.
 	Tolerated map[string]bool
-	Cases     []PastCase // of recent runs, as things are
+	Cases     []PastCase // recent runs under the present rules
 }
 
 // A RulesPreview lists what changed rules would alter.
 type RulesPreview struct {
-	Stacks int // of recent runs, that leak or grow
-	Moves  []blame.Move
+	Stacks int          // stacks of recent runs that leak or grow
+	Moves  []blame.Move // signatures that change
 	Impact
 }
 
-// Preview tries rules against those that the project has.
+// Preview compares the rules after with the present ones.
 func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPreview, error) {
 	before, err := blame.ParseRules(t.PresentRules)
 	if err != nil { // rules of an older version of this program: then everything is compared with the core's alone
@@ -95,14 +95,14 @@ func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPrev
 	}
 	p := &RulesPreview{Stacks: len(judged), Moves: moves}
 	standings := t.standings(was, then)
-	p.Silenced, p.Heard = standings.changes()
+	p.Silenced, p.Unsilenced = standings.changes()
 	p.Runs = len(t.Cases)
 	decided, err := decideTwice(ctx, t.Cases, standings.apply)
-	p.Turned = turnsOf(decided)
+	p.ChangedRuns = turnsOf(decided)
 	return p, err
 }
 
-// RuleContext are the modules of a run, and its frames as rules look at them.
+// RuleContext has the modules of a run, and its frames in the form that rules need.
 type RuleContext struct {
 	own     map[string]bool // stems of modules whose symbols the team uploaded
 	program string
@@ -110,8 +110,8 @@ type RuleContext struct {
 	frames  map[analysis.Frame]*blame.Frame
 }
 
-// NewRuleContext takes the modules of a run from the head of its report. own are the stems, in lower case, of modules
-// whose symbols the team has uploaded.
+// NewRuleContext takes the modules of a run from its report, of which it needs no sites. own are the names, in lower
+// case and without extension, of modules whose symbols the team has uploaded.
 func NewRuleContext(head *analysis.Report, own []string) *RuleContext {
 	m := &RuleContext{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{},
 		frames: map[analysis.Frame]*blame.Frame{}}

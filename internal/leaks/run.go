@@ -11,12 +11,12 @@ const (
 	RunFailed     RunState = "failed"     // nothing of its evidence could be read or analysed
 )
 
-// RunFacts are the facts that the state of a run follows from.
+// RunFacts are the facts that decide the state of a run.
 type RunFacts struct {
 	PendingJobs    int  // jobs queued or running
 	UnreadEvidence int  // pieces of evidence that could not be read
 	Analysed       bool // it has a report
-	Failed         bool // its last analysis gave nothing
+	Failed         bool // its last analysis failed
 }
 
 // State says how far the run is.

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A ScenarioHistory is what follows from the sightings of a signature in one scenario that it was bad in. Its numbers
-// are builds: indexes in the BuildOrder, −1 for none.
+// A ScenarioHistory is the history of a leak in one scenario that it was bad in. Builds are indexes in the BuildOrder,
+// −1 for none.
 type ScenarioHistory struct {
-	Scenario        int64
-	Open            bool // bad, and not clean since; a signature is fixed when no scenario is open
+	Scenario        int64 // id
+	Open            bool  // bad, and not clean since; a signature is fixed when no scenario is open
 	FirstBad        int
 	LastBadBuild    int
-	FirstCleanAfter int  // the first build behind LastBadBuild that is clean
-	Absent          bool // FirstCleanAfter shows nothing of it, and its callers ran
-	Tried           int  // the newest build behind LastBadBuild that shows it and does not decide
+	FirstCleanAfter int  // the first build after LastBadBuild that is clean
+	Absent          bool // FirstCleanAfter does not show it although its callers ran
+	Tried           int  // the newest build after LastBadBuild that shows it and does not decide
 	LastSeen        int  // the newest build that shows it
 }
 
@@ -60,7 +60,7 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 // gravities order states, the gravest last.
 var gravities = []State{StateNone, StateFixed, StateKnown, StateFound, StateNew, StateOngoing, StateRegressed}
 
-// GravestState is the gravest of states; none for none.
+// GravestState returns the gravest of states; StateNone for none.
 func GravestState(list ...State) State {
 	gravest := StateNone
 	for _, s := range list {
@@ -71,8 +71,8 @@ func GravestState(list ...State) State {
 	return gravest
 }
 
-// InScenario is the state in one scenario of a signature that has this state overall: the overall state where the
-// signature is open there, else fixed. A tolerated signature is tolerated everywhere.
+// InScenario is the state in one scenario of a leak with the state s overall: s where the leak is open there, else
+// fixed. A tolerated leak is tolerated everywhere.
 func (s State) InScenario(open bool) State {
 	if open || s == StateNone || s == StateKnown {
 		return s
@@ -80,30 +80,30 @@ func (s State) InScenario(open bool) State {
 	return StateFixed
 }
 
-// A ScenarioState is how a leak stands in one scenario that it was bad in, and what is missing until it is fixed there.
-// Builds are named; "" is none.
+// A ScenarioState is the state of a leak in one scenario that it was bad in, and what is missing until it is fixed
+// there. Builds are given by name; "" is none.
 type ScenarioState struct {
 	Scenario string
 	State    State
 	FirstBad string
 	LastBad  string
-	Clean    string
-	Absent   bool
-	Tried    string
-	Bad      *Figure // in LastBad; nil where its run has gone
-	Now      *Figure // in NowBuild, the newest that shows it in the scenario
-	NowBuild string
+	Clean    string  // the first build after LastBad that is clean
+	Absent   bool    // Clean does not show it although its callers ran
+	Tried    string  // the newest build after LastBad that shows it and does not decide
+	Bad      *Figure // numbers in LastBad; nil where its run has been deleted
+	Now      *Figure // numbers in NowBuild
+	NowBuild string  // the newest build that shows it in the scenario
 	open     bool
 }
 
-// NewScenarioState is the state in a scenario of a signature that has a state over all.
+// NewScenarioState completes s by its State: over is the state of the leak overall.
 func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
 	s.State, s.open = over.InScenario(open), open
 	return s
 }
 
-// Text tells how the leak stands in the scenario and, where it is open, what is missing. fixed is the build that the
-// leak is fixed in overall.
+// Text describes the leak in the scenario and, where it is open, what is missing. fixed names the build in which the
+// leak is fixed overall.
 func (s *ScenarioState) Text(fixed string) string {
 	switch {
 	case s.Clean != "" && s.Absent:
@@ -124,7 +124,7 @@ func (s *ScenarioState) Text(fixed string) string {
 // IsOpen reports whether the leak was bad in the scenario and not clean since.
 func (s *ScenarioState) IsOpen() bool { return s.open }
 
-// DescribeScenarios tells how a leak stands in all scenarios, those where it is clean first.
+// DescribeScenarios describes a leak in all scenarios, those where it is clean first.
 func DescribeScenarios(list []ScenarioState, fixed string) string {
 	var clean, open []string
 	for i := range list {

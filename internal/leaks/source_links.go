@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// SourceLinks say where source files of a project can be read that PDBs name by their places on a build machine, and
-// what lies between two of its commits.
+// SourceLinks make web addresses of source files, which PDBs name by their paths on a build machine, and of the changes
+// between two commits.
 type SourceLinks struct {
 	files, commits string       // as people wrote them
 	links          []sourceLink // the longest folder first
@@ -31,9 +31,9 @@ const (
 
 const mostSourceLinks, longestSourceLink = 100, 2000
 
-// ParseSourceLinks reads lines of a folder, white space and a template, of which empty ones, and those that begin with
-// #, are left out; and the template of the address that shows what lies between two commits, "" for none. Its error is
-// a *FieldError that names the line.
+// ParseSourceLinks reads files, lines of a folder, white space and a template of an address; empty lines and those that
+// begin with # are left out. commits is the template of the address of the changes between two commits, "" for none.
+// Its error is a *FieldError that names the line.
 func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 	clean, err := NormalizeLines(files)
 	var wrong *FieldError
@@ -91,14 +91,13 @@ func isTemplate(text string) bool {
 // escaped is a text as part of a path or of a value in an address.
 func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// FilesText is the text that the links of files were read from.
+// FilesText is the text that ParseSourceLinks read as files.
 func (s SourceLinks) FilesText() string { return s.files }
 
-// CommitTemplate is the template that shows what lies between two commits.
+// CommitTemplate is the template of the address of the changes between two commits.
 func (s SourceLinks) CommitTemplate() string { return s.commits }
 
-// CompareURL is the address that shows the changes between two commits; "" where one of them is not known, or they are
-// the same.
+// CompareURL is the address of the changes between two commits; "" where one of them is unknown, or they are the same.
 func (s SourceLinks) CompareURL(base, head string) string {
 	if s.commits == "" || base == "" || head == "" || base == head {
 		return ""
@@ -108,8 +107,8 @@ func (s SourceLinks) CompareURL(base, head string) string {
 
 func slashed(path string) string { return strings.ToLower(strings.ReplaceAll(path, `\`, "/")) }
 
-// FileURL is where a line of a file can be read, in a build of a branch; "" where no folder has the file, or where its
-// path leads out of its folder. Folders are compared as Windows does, and the longest counts.
+// FileURL is the address of a line of a source file, in a build of a branch; "" where no folder has the file, or where
+// its path leads out of its folder. Folders are compared as Windows does, and the longest counts.
 func (s SourceLinks) FileURL(file string, line uint32, build, branch string) string {
 	lower := slashed(file)
 	for _, link := range s.links {

@@ -1,6 +1,6 @@
 package leaks
 
-// A State is what a team has to do about a signature.
+// A State is what a leak's history asks of its team.
 type State string
 
 // The states. A signature that never leaked nor grew has none.
@@ -17,10 +17,10 @@ const (
 	StateRegressed State = "regressed" // leaked in a newer build than the one it was fixed in
 )
 
-// States lists the states that signatures can be listed by, in the order of tabs.
+// States are the states that lists can be filtered by, in the order of tabs.
 var States = []State{StateNew, StateFound, StateOngoing, StateRegressed, StateKnown, StateFixed}
 
-// OpenStates are those of leaks that the team has something to do about.
+// OpenStates are the states of leaks that the team has something to do about.
 var OpenStates = []State{StateNew, StateFound, StateOngoing, StateRegressed}
 
 // stateNotes say what the states mean.
@@ -33,5 +33,5 @@ var stateNotes = map[State]string{
 	StateFixed:     "a build that exercised it, or ran its callers, did not leak",
 }
 
-// Note says in a few words what a state means.
+// Note explains a state in a few words.
 func (s State) Note() string { return stateNotes[s] }

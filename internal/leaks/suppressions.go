@@ -10,18 +10,17 @@ import (
 	"heapdrift/internal/suppressions"
 )
 
-// A SuppressedLeak is a leak of a project as its suppression needs it.
+// A SuppressedLeak has what the suppression of a leak needs.
 type SuppressedLeak struct {
 	Signature, Title string
 	State            State
 	Reason           string   // why it is known; "" where nobody said
-	Frames           []string // what the signature is made of, the one to blame first
+	Frames           []string // names that the signature is made of, the blamed frame first
 }
 
-// Suppressions writes the leaks of a project that are known as a file of suppressions. Its error is a *FieldError.
-//
-// A leak is left out, with the reason in a comment, where the form cannot name it, or where its suppression would hide
-// an open leak too.
+// Suppressions writes the known leaks of a project as a file of suppressions; form is the tool that reads it. Its error
+// is a *FieldError. A leak is left out, with the reason in a comment, where the form cannot name it, or where its
+// suppression would hide an open leak too.
 func Suppressions(project, form string, leaks []SuppressedLeak) (string, error) {
 	f := suppressions.Form(form)
 	if !slices.Contains(suppressions.Forms, f) {

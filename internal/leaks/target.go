@@ -13,7 +13,7 @@ import (
 type UploadTarget struct {
 	Project  string `json:"project"`
 	Build    string `json:"build"`
-	Sequence *int64 `json:"sequence,omitempty"` // place among the project's builds; nil where not declared
+	Sequence *int64 `json:"sequence,omitempty"` // sequence number among the project's builds; nil where not declared
 	Branch   string `json:"branch,omitempty"`
 	Commit   string `json:"commit,omitempty"` // that the build was made of
 	Fork     string `json:"fork,omitempty"`   // the build at which the branch left its parent line
@@ -24,13 +24,13 @@ type UploadTarget struct {
 	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not
 	// declared.
 	Work     *float64 `json:"work,omitempty"`
-	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
+	WorkUnit string   `json:"work_unit,omitempty"` // of the whole run, singular: "document"
 	// Urgent says that a person waits for the report in a browser: such evidence gets every other turn of the queue.
 	Urgent bool `json:"urgent,omitempty"`
 }
 
-// UploadTargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and
-// the API, and checks it. Its error is a *FieldError.
+// UploadTargetOf reads a target from the fields of a form, an address or a call of the API, by their names, and checks
+// it. Its error is a *FieldError.
 func UploadTargetOf(field func(name string) string) (UploadTarget, error) {
 	t := UploadTarget{
 		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"),
@@ -57,7 +57,7 @@ func UploadTargetOf(field func(name string) string) (UploadTarget, error) {
 	return t, t.Normalize()
 }
 
-// DefaultScenario is the scenario of evidence that names none.
+// DefaultScenario is the scenario of uploads that name none.
 const DefaultScenario = "default"
 
 // A nameForm is what a kind of name may look like: letters and digits, marks behind the first of them, a limit in
@@ -85,8 +85,8 @@ func (f nameForm) fits(name string) bool {
 	return name != "" && utf8.RuneCountInString(name) <= f.limit
 }
 
-// Normalize fills defaults in and checks the names. The sequence that a name declares by itself is not filled in: it
-// must not take the place of one that an earlier upload to the build has declared.
+// Normalize fills in defaults and checks the names. It does not fill in the sequence number that the name of the build
+// has: an earlier upload to the build may have declared another one.
 func (t *UploadTarget) Normalize() error {
 	for _, field := range []struct {
 		name     string

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// UnnamedActor is the actor of changes that do not say whose they are.
+// UnnamedActor is the actor in the audit of changes that do not say who made them.
 const UnnamedActor = "somebody"
 
 // IsSingleLine reports whether text is valid UTF-8 without control characters, and so without line ends. The database

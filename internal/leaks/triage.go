@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A Triage is what the team says of a signature, and the state that follows from it and from the runs.
+// A Triage is what the team says of a leak, and the state that follows from it and from the runs.
 type Triage struct {
 	State    State
-	Version  int64 // of the team's decision: a change names the version that it was made on
-	Known    *Toleration
-	FixedBy  string // who said that it is fixed; "" where runs show it
+	Version  int64       // of the team's decision: a change names the version that it was based on
+	Known    *Toleration // nil where it is not tolerated
+	FixedBy  string      // who said that it is fixed; "" where runs show it
 	Assignee string
 	Ticket   string // text, or a URL
 	NotLeak  bool   // the team says that it is not a leak: it counts as known
@@ -25,23 +25,23 @@ type Toleration struct {
 	Reason     string
 	Until      *time.Time // toleration ends then; nil for never
 	UntilBuild string     // from this build on it counts again; "" for never
-	Expired    bool
-	Rule       bool // the project's rule file says so
+	Expired    bool       // Until or UntilBuild has passed
+	Rule       bool       // the project's rule file says so
 }
 
-// Responsible is the owner of the signature: the person who took it, else the owner whom the rules name.
+// Responsible is the person or team that the leak is assigned to, else the owner by the rules; "" for nobody.
 func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
-// A TriageRecord is what is stored of a signature's triage.
+// A TriageRecord is what is stored of a leak's triage.
 type TriageRecord struct {
 	TriageDecision
 	Version     int64
-	StateByRuns State  // what the runs show, as LeakHistory.State
-	UntilOver   bool   // as LeakHistory.UntilOver
-	FixedByRuns bool   // as LeakHistory.FixedByRuns
+	StateByRuns State  // LeakHistory.State
+	UntilOver   bool   // LeakHistory.UntilOver
+	FixedByRuns bool   // LeakHistory.FixedByRuns
 	RuleKnown   string // why the project's rules tolerate it; "" where they do not
 	Owner       string // by the project's rules
-	Comments    int
+	Comments    int    // how many
 }
 
 // isOver reports whether the time for which the team tolerates the signature is over.
@@ -79,7 +79,7 @@ func (r *TriageRecord) IsKnownByRule(now time.Time) bool {
 	return r.RuleKnown != "" && !r.NotLeak && (r.Mark != MarkKnown || r.isOver(now))
 }
 
-// TriageAt is the record as people read it at an instant.
+// TriageAt is the record as it is shown at an instant.
 func (r *TriageRecord) TriageAt(now time.Time) Triage {
 	t := Triage{
 		State: r.StateAt(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak,

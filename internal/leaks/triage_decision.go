@@ -11,18 +11,18 @@ const (
 	MarkFixed = "fixed" // a build has the fix
 )
 
-// A TriageDecision is what the team decided about a signature, as audit rows and merges keep it.
+// A TriageDecision is what the team decided about a leak, as audit rows and merges store it.
 type TriageDecision struct {
 	Mark       string     `json:"mark,omitempty"` // MarkKnown, MarkFixed or ""
 	MarkedBy   string     `json:"marked_by,omitempty"`
-	Reason     string     `json:"reason,omitempty"`      // of MarkKnown
-	Until      *time.Time `json:"until,omitempty"`       // of MarkKnown: toleration ends then; nil for never
-	UntilBuild string     `json:"until_build,omitempty"` // of MarkKnown: from this build on it counts again; "" for never
-	FixedID    *int64     `json:"fixed_id,omitempty"`    // of MarkFixed: the id of the build that has the fix
-	NotLeak    bool       `json:"not_leak,omitempty"`
+	Reason     string     `json:"reason,omitempty"`       // of MarkKnown
+	Until      *time.Time `json:"until,omitempty"`        // of MarkKnown: toleration ends then; nil for never
+	UntilBuild string     `json:"until_build,omitempty"`  // of MarkKnown: from this build on it counts again; "" for never
+	FixedID    *int64     `json:"fixed_id,omitempty"`     // of MarkFixed: the id of the build that has the fix
+	NotLeak    bool       `json:"not_leak,omitempty"`     // the team says that it is no leak
 	NotLeakWhy string     `json:"not_leak_why,omitempty"` // of NotLeak; "" where nobody gave a reason
-	Assignee   string     `json:"assignee,omitempty"`
-	Ticket     string     `json:"ticket,omitempty"`
+	Assignee   string     `json:"assignee,omitempty"`     // team or person; "" for nobody
+	Ticket     string     `json:"ticket,omitempty"`       // text, or a URL
 }
 
 // IsSame reports whether two decisions are equal. Instants are compared, not their zones.
@@ -37,8 +37,8 @@ func (w *TriageDecision) IsSame(other *TriageDecision) bool {
 // isJudged reports whether the team decided what the signature is, and not only who owns it.
 func (w *TriageDecision) isJudged() bool { return w.Mark != "" || w.NotLeak }
 
-// Joined is the decision about a signature after another became part of it: its own, completed by the decision about
-// the other.
+// Joined is the decision about a leak after another signature, with the decision part, became part of it: its own,
+// completed by that.
 func (w TriageDecision) Joined(part TriageDecision) TriageDecision {
 	joined := w
 	if !joined.isJudged() {
@@ -48,8 +48,8 @@ func (w TriageDecision) Joined(part TriageDecision) TriageDecision {
 	return joined
 }
 
-// MarksOn are the decision as indexes on a line of builds, which c orders among all. A fix in a build that the line
-// does not have says nothing of it.
+// MarksOn converts the decision into builds on a line; c orders all builds. A fix in a build that the line does not
+// have does not count on it.
 func (w *TriageDecision) MarksOn(line *BuildLine, c *BuildOrder) MarkedBuilds {
 	m := MarkedBuilds{FixedIn: -1, KnownUntil: -1, Owned: w.Assignee != ""}
 	switch w.Mark {

@@ -8,52 +8,51 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A RunVerdict is the decision on a run. New, Grown, Fixed and Persisting are signatures that leak or grow, against the
-// baseline; those that the team knows stand in Known alone.
+// A RunVerdict is the decision on a run. New, Grown, Fixed, Clean, Persisting and Known are signatures of leaks: what
+// became of them since the baseline. Those that the team knows are in Known only.
 type RunVerdict struct {
 	State    RunState
-	Status   string // of the report's verdict; the gate's word where there is no report to go by
+	Status   string // an analysis.Status of the report; the gate's word where there is no report
 	Gate     Gate
-	FailOn   []FailOn       // what the policy and the call make it fail on
-	Policy   int            // version; 0 where the project has saved none
-	Why      string         // by what the gate was decided
+	FailOn   []FailOn       // what the policy and the call make the gate fail on
+	Policy   int            // version of the policy; 0 where the project has saved none
+	Why      string         // what decided the gate
 	Decision *Decision      // with all its reasons; nil where the run is not judged
 	Compared *RunComparison // with the baseline; nil where there is none
 	New      []string
 	Grown    []string
-	// Fixed are signatures that leaked in the baseline, and are clean in the run. Clean are those of them that are not
-	// fixed by their state: they are open in another scenario, or leak in a newer build.
+	// Fixed are leaks of the baseline that are clean in the run and fixed in the project. Clean are those that are
+	// clean in the run, but open in another scenario or in a newer build.
 	Fixed      []string
 	Clean      []string
 	Persisting []string
-	Known      []string // of the run, that fail no gate
-	// Arrivals say in which interval new leaks came in, and those that were fixed came back.
+	Known      []string // those of the run that fail no gate because they are known
+	// Arrivals say between which builds new leaks came in, and regressed ones came back.
 	Arrivals []UntriagedLeak
-	// Renamed are leaks that have another signature since the build of the run.
+	// Renamed are leaks whose signature changed with the build of the run.
 	Renamed []RenamedLeak
-	Causes  []LostTogether // of what leaks or grows: several signatures each
-	Power   string         // what the evidence would have shown; "" where it could show nothing
-	// Next is the evidence that would decide the run; nil where it is decided, and where nothing tells.
+	Causes  []LostTogether // the causes that several of the run's leaking or growing findings share
+	Power   string         // which leak the evidence would have shown, in a sentence; "" where it could show none
+	// Next is the evidence that would decide the run; nil where it is decided, and where nothing known would.
 	Next     *analysis.Next
-	Sentence string
+	Sentence string // the verdict, for people
 }
 
-// RunResult is what is known of a run before it is judged.
+// RunResult is what is stored about a run before its gate is decided.
 type RunResult struct {
 	RunFacts
-	Status   analysis.Status // of its report; "" before the first
+	Status   analysis.Status // of its report; "" before the first report
 	Sentence string          // of its report
 	Next     *analysis.Next  // of its report; nil where that is decided
-	Error    string          // why the last analysis gave nothing; "" where it did
-	// Unreadable says why the first piece of evidence that failed could not be read; it counts where there is no report.
+	Error    string          // why the last analysis failed; "" where it did not
+	// Unreadable says why the first file that failed could not be read; it is used where there is no report.
 	Unreadable string
 }
 
-// IsJudged reports whether the run has a report that covers all of its evidence: only then do head and comparison
-// count.
+// IsJudged reports whether the run has a report that covers all of its evidence: only then is there a GateCase.
 func (r *RunResult) IsJudged() bool { return r.PendingJobs == 0 && !r.Failed && r.Analysed }
 
-// Judge says whether a run passes its gate. c is nil where the run is not judged.
+// Judge decides whether a run passes its gate. c is nil where the run is not judged.
 func Judge(r *RunResult, c *GateCase) RunVerdict {
 	v := RunVerdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Next: r.Next}
 	switch {
@@ -104,9 +103,9 @@ func (v *RunVerdict) decide(c *GateCase) {
 type UntriagedLeak struct {
 	Signature string  `json:"signature"`
 	Change    FailOn  `json:"change"` // new or regressed
-	After     string  `json:"after"`  // the last clean build; "" where none is known
+	After     string  `json:"after"`  // the last clean build before it; "" where none is known
 	Since     string  `json:"since"`  // the first bad build since
-	FailedIn  *string `json:"told"`   // the newest build before that failed for it; null for none. The API calls it told
+	FailedIn  *string `json:"told"`   // the newest build before this one whose gate failed because of it; nil for none. The API calls it told
 }
 
 // arrive lists the leaks that came in.

@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/build"
 )
 
-// DefaultPauseLimit is how long a process is suspended at most, where nothing else is asked for.
+// DefaultPauseLimit is how long a process is suspended at most by default.
 const DefaultPauseLimit = 2 * time.Second
 
 // Options tune a snapshot.
@@ -26,21 +26,21 @@ type Options struct {
 	Types func(ctx context.Context, pdb, debugID string) ntheap.Types
 }
 
-// Cost is what a snapshot has cost the process and this program, and when it was taken of what.
+// Cost is what a snapshot cost the process and this program, and what it is of.
 type Cost struct {
-	TakenAt time.Time // with the zone of the machine's clock
-	Started time.Time // the process; zero where it is not known
+	TakenAt time.Time // in the zone of the machine
+	Started time.Time // start of the process; zero where unknown
 	System  string    // "Windows 10.0.26100"
 
-	Pause     time.Duration // the process was suspended
-	Total     time.Duration
-	Cloned    bool // read from a clone while the process went on
-	LimitHit  bool // the process went on before its heaps were read
-	BytesRead int64
-	Reads     int64 // calls of the system
-	Regions   int64 // of the address space
-	Vanished  int64 // regions that were listed and were gone or protected when they were read
-	Unread    int64 // regions of which a page could not be read for another reason
+	Pause     time.Duration // how long the process was suspended
+	Total     time.Duration // from the first to the last read
+	Cloned    bool          // read from a clone while the process went on
+	LimitHit  bool          // the process went on before its heaps were read
+	BytesRead int64         // of the process's memory
+	Reads     int64         // how many calls of the system read memory
+	Regions   int64         // regions of the address space
+	Vanished  int64         // regions that were listed and were gone or protected when they were read
+	Unread    int64         // regions of which a page could not be read for another reason
 }
 
 // String says the cost in a sentence.
@@ -53,7 +53,7 @@ func (c Cost) String() string {
 		quantity.ShortDuration(c.Pause), quantity.Bytes(c.BytesRead), how, quantity.ShortDuration(c.Total))
 }
 
-// A Run is what a caller says of the run that a snapshot is of.
+// A Run says which run a snapshot belongs to, as the caller knows it.
 type Run struct {
 	Project, Build, Branch, Commit, Scenario string
 	// Work is what the process had done, in WorkUnit; nil where nobody counted.
@@ -61,7 +61,7 @@ type Run struct {
 	WorkUnit string
 }
 
-// Header is what a file says of the snapshot before its capture.
+// Header makes the header of the file that stores the snapshot.
 func (c Cost) Header(r *Run) hdsnap.Header {
 	return hdsnap.Header{Process: hdsnap.Process{Started: c.Started}, TakenAt: c.TakenAt, System: c.System,
 		Writer:  "heapdrift " + build.Current().Version,

@@ -37,9 +37,9 @@ type turnView struct {
 }
 
 func viewOfImpact(m *leaks.Impact) impactView {
-	v := impactView{Sentence: m.Text(), Silenced: viewOfSilencings(m.Silenced), Heard: viewOfSilencings(m.Heard),
+	v := impactView{Sentence: m.Text(), Silenced: viewOfSilencings(m.Silenced), Heard: viewOfSilencings(m.Unsilenced),
 		Runs: m.Runs, Verdicts: []turnView{}}
-	for _, t := range m.Turned {
+	for _, t := range m.ChangedRuns {
 		v.Verdicts = append(v.Verdicts,
 			turnView{t.Run, t.Build, t.Scenario, t.Name, t.From, t.To, t.FromWhy, t.ToWhy, address.Run(t.Run)})
 	}

@@ -1,6 +1,7 @@
 package blame
 
-// Attributes are what a project's rules say of a stack beyond its layers. Each comes with the rule that gave it.
+// Attributes are what a project's rules say of a stack beyond its layers: who owns it, why it is known, and in which
+// group it is. Each comes with the id of the rule that gave it; "" for none.
 type Attributes struct {
 	Owner, Known, Group             string
 	OwnerRule, KnownRule, GroupRule string
@@ -17,9 +18,9 @@ func (r *Rules) attributesOf(s *subject) []*rule {
 	return list
 }
 
-// Attributes says whose a stack is, why it is known, and in which group it belongs. Each is asked for apart: of the
-// frame to blame first, then of the next frames toward the root until a rule answers; at one frame the first rule of
-// the file decides. Rules with frame: or stack: count as if the frame to blame fulfilled them.
+// Attributes returns the attributes that the rules give the stack. Each is searched on its own: at the blamed frame
+// first, then at the next frames toward the root until a rule gives it; at one frame the first rule of the file
+// decides. Rules with frame: or stack: count as if the blamed frame fulfilled them.
 func (p MarkedStack) Attributes(stack []*Class) Attributes {
 	var a Attributes
 	if p.Blame < 0 || p.Blame >= len(stack) {

@@ -54,9 +54,9 @@ const (
 	LayerHeapGrowth Layer = "heap-growth" // a heap that grows: of memory that heaps take from the system, never blamed
 	LayerPlumbing   Layer = "plumbing"    // containers, strings, thunks: in titles, not blamed
 	LayerBase       Layer = "base"        // the start of a thread, at the outer end: dropped
-	LayerSystem     Layer = "system"
-	LayerThirdParty Layer = "third-party"
-	LayerApp        Layer = "app" // the team's own
+	LayerSystem     Layer = "system"      // part of Windows
+	LayerThirdParty Layer = "third-party" // a library that is neither the team's nor part of Windows
+	LayerApp        Layer = "app"         // the team's own code
 )
 
 // A Module is what is known of the image that frames lie in.
@@ -74,20 +74,20 @@ type Module struct {
 type Frame struct {
 	Module   *Module // nil outside every module
 	Function string  // undecorated; "" where unknown
-	Offset   uint64  // in the module where the function is unknown; outside every module the address, 0 where that is not known
+	Offset   uint64  // bytes from the module's base where the function is unknown; outside every module the address; 0 unknown
 	File     string  // source, "" where unknown
 	Kernel   bool    // its address is in the kernel's half
 }
 
-// A Class is what can be said of a frame without its stack. It is small: what frames of one function, or all frames of
-// a module that have none, have in common is decided once and shared.
+// A Class is what the rules say of a frame, whatever stack it is in. It is small: what all frames of one function, or
+// of one module without function names, have in common is decided once and shared.
 type Class struct {
 	*Decision
 	offset uint64 // of a frame without a function
 }
 
-// A Decision is which part a frame has at the inner end, at the outer end, and in between, each with the rule that says
-// so.
+// A Decision is the layer that a frame has at the inner end of a stack, at the outer end, and in between, each with the
+// rule that gave it.
 type Decision struct {
 	Inner, Between, Outer Mark
 	// Unnamed says that the name holds an offset that the next build will change.
@@ -102,7 +102,7 @@ type Decision struct {
 	stackRules []*rule         // that may match stacks with the frame
 }
 
-// A Mark is a layer and the id of the rule that gave it, as in "alloc/crt" or "project/3".
+// A Mark is a layer and the id of the rule that gave it, such as "alloc/crt" or "project/3".
 type Mark struct {
 	Layer Layer
 	Rule  string
@@ -110,7 +110,7 @@ type Mark struct {
 
 // A MarkedStack is a stack with every frame's part in it.
 type MarkedStack struct {
-	Marks  []Mark
-	Blame  int // index of the frame to blame; −1 for an empty stack
-	Origin int // the first frame behind the allocator's, whoever's it is; −1 for an empty stack
+	Marks  []Mark // by frame, innermost first
+	Blame  int    // index of the blamed frame; −1 for an empty stack
+	Origin int    // index of the first frame behind the allocator's, whatever its layer; −1 for an empty stack
 }

@@ -49,7 +49,7 @@ func (c *Class) isNamedAs(other *Class) bool {
 
 var nameSeed = maphash.MakeSeed()
 
-// Class says what part a frame has wherever it stands in a stack.
+// Class classes a frame by the rules; the result holds for every stack that the frame is in.
 func (r *Rules) Class(f *Frame) Class { return Class{r.decide(f), f.Offset} }
 
 // decide is what all frames that differ in their offsets alone have in common.
@@ -133,8 +133,8 @@ func core(c *Decision, f *Frame, name *moduleName, function string) {
 	}
 }
 
-// UnnamedFrame stands in the place of a function's name, before the offset. It begins the name of a frame that is in no
-// module: what follows is an address, which the next start changes.
+// UnnamedFrame is how the name of a frame in no module begins, in place of a function. The address follows, which the
+// next start of the process changes.
 const UnnamedFrame = "<unknown>+"
 
 // frameName is the name that signatures know a frame by: of one without a function in two parts, between which its
@@ -173,5 +173,5 @@ func lambdaScope(name string) string {
 
 func (l Layer) isOrigin() bool { return l == LayerSystem || l == LayerThirdParty || l == LayerApp }
 
-// At is the class of a frame without a function that has the decision, at an offset in its module.
+// At is the class of a frame without a function name, at an offset in bytes in its module, that has the decision d.
 func (d *Decision) At(offset uint64) Class { return Class{d, offset} }

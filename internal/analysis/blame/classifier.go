@@ -1,7 +1,7 @@
 package blame
 
-// A Classifier classes frames and decides once for each module and function: of the addresses of one it is the name
-// alone that differs, and that only where the function is not known. It is for one goroutine.
+// A Classifier classes frames, and decides once for each module and function: frames of one function differ by their
+// names only, and that only where the function is unknown. It is for one goroutine.
 type Classifier struct {
 	rules *Rules
 	known map[decisionKey]*Decision

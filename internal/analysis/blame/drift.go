@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A Replacement pairs a signature that one build has with one that another build has in its place.
+// A Replacement pairs a signature that only one build has with the one that replaces it in another build.
 type Replacement struct {
-	From, To int     // places in the lists
-	Likeness float64 // as Similar says
+	From, To int     // indexes in the lists that FindReplacements got
+	Likeness float64 // as Similarity says: 0 to 1
 	// Omitted says that one is the other without one frame between the first and the last: what compilers do that make
 	// the last call of a function a jump, or inline and leave no trace. It is likely the same leak, and not certain: two
 	// paths of one program may differ so too. Otherwise functions have other names.
@@ -18,12 +18,12 @@ type Replacement struct {
 // leastAlike is what signatures must have in common to be suggested, and maxCandidates with how many one is compared.
 const leastAlike, maxCandidates = 0.6, 100
 
-// FindReplacements pairs what only an earlier build has with what only a later one has, the surest first. Both lists
-// are of one kind of memory. Each of the later is paired once at most, and not where several of the earlier are as like
-// it. One of the earlier may have several in its place where frames are omitted: those that had the same frames up to
-// the fifth.
+// FindReplacements pairs the signatures that only an earlier build has with those that only a later one has, the surest
+// pairs first. Both lists are of one kind of memory. Each of the later is paired once at most, and not where several of
+// the earlier are as like it. One of the earlier may have several in its place where frames are omitted: those that had
+// the same frames up to the fifth.
 //
-// A signature is exact, because names cannot tell that a frame is missing: it is here that a leak is found again. Pairs
+// A signature is exact, because names cannot tell that a frame is missing: this function finds the leak again. Pairs
 // are suggestions. Of signatures that have no counterpart, the test of rebuilt programs pairs 4 in 100 as Omitted.
 func FindReplacements(from, to []Signature) []Replacement {
 	byName := map[string][]int{}

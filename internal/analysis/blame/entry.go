@@ -6,7 +6,7 @@ import "strings"
 // callback begins.
 const uncut = maxFrames
 
-// IsEntry reports whether a frame of a signature is where the program, a thread or a callback begins: everything runs
+// IsEntry reports whether frame i of a signature is where the program, a thread or a callback begins: everything runs
 // through it.
 func IsEntry(frames []string, i int) bool {
 	if i == len(frames)-1 && len(frames) < uncut {

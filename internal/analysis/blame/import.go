@@ -2,7 +2,7 @@ package blame
 
 import "strings"
 
-// A RuleImport is the rules that another tool's file was translated to, and the lines of it that have no translation.
+// A RuleImport is the translation of another tool's file to rules, and the lines of the file that have none.
 type RuleImport struct {
 	Rules    []string // lines for ParseRules, in the order that gives the other tool's meaning
 	Rejected []RejectedLine
@@ -10,8 +10,8 @@ type RuleImport struct {
 
 // A RejectedLine is a line that has no translation.
 type RejectedLine struct {
-	Line         int // from 1
-	Text, Reason string
+	Line         int    // from 1
+	Text, Reason string // the line, and why it has no translation
 }
 
 // lines numbers the lines of a text from 1, trimmed.

@@ -2,7 +2,7 @@ package blame
 
 import "strings"
 
-// MarkStack says what part each frame of a stack has, innermost first, and which frame its memory is counted against.
+// MarkStack decides the layer of each frame of a stack, innermost first, and which frame is blamed.
 func MarkStack(stack []*Class) MarkedStack { return MarkStackInto(nil, stack) }
 
 // MarkStackInto is MarkStack with the memory of marks that are no longer needed.

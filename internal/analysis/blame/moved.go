@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// A Stack is what a dry run judges: its frames, innermost first, and how many sites have it. Equal frames should be one
-// *Frame: each is classed once.
+// A Stack is a stack to try rules on: its frames, innermost first, and how many sites have it. Equal frames should be
+// one *Frame: each is classed once.
 type Stack struct {
-	Kind   string
+	Kind   string // of memory: "heap" or "virtual"
 	Frames []*Frame
-	Count  int64
+	Count  int64 // sites
 }
 
 // A Move is a signature that other rules give another identity.
 type Move struct {
 	From, To             Signature
-	FromBlame, ToBlame   string // names of the frames to blame; "" for a stack without frames
-	FromOrigin, ToOrigin Layer  // layers of the frames to blame
-	Stacks               int    // distinct stacks that move so
-	Count                int64  // of their sites
+	FromBlame, ToBlame   string // names of the blamed frames; "" for a stack without frames
+	FromOrigin, ToOrigin Layer  // layers of the blamed frames
+	Stacks               int    // how many distinct stacks move so
+	Count                int64  // how many sites those stacks have
 }
 
 // MovedSignatures says which signatures change when a project's rules do, most sites first. It only fails when the
@@ -93,13 +93,13 @@ func (j *judge) sign(s Stack) judgedStack {
 	return out
 }
 
-// A RuleResult is what rules make of one stack: its signature, and why the project tolerates it.
+// A RuleResult is what rules say of one stack: its signature, and why the project tolerates it.
 type RuleResult struct {
 	Signature Signature
 	Known     string // "" where the rules do not
 }
 
-// ApplyRules says what rules make of stacks, in their order. It only fails when the context ends.
+// ApplyRules returns what rules say of each stack, in the order of the stacks. It only fails when the context ends.
 func ApplyRules(ctx context.Context, rules *Rules, stacks []Stack) ([]RuleResult, error) {
 	j, list := newJudge(rules), make([]RuleResult, len(stacks))
 	for i, s := range stacks {

@@ -11,9 +11,9 @@ const MaxRuleLines = 10_000
 
 // A RuleError says what is wrong with a line of rules and what to write instead.
 type RuleError struct {
-	Line    int // from 1
-	Code    string
-	Message string
+	Line    int    // from 1
+	Code    string // one of the Code constants
+	Message string // one sentence, with what to write instead
 }
 
 // The codes of errors. They are stable: callers tell cases apart by them.

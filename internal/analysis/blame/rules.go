@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Rules say which part frames have: those of a project first, then the core's. They do not change once they are made,
-// and may be used by several goroutines.
+// Rules decide the layers of frames: those of a project first, then the built-in ones ("core"). They do not change once
+// they are made, and may be used by several goroutines.
 type Rules struct {
 	layers     []*rule // that give a layer, in the order of the file
 	attributes []*rule // that give an owner, a reason or a group, but for those with stack:

@@ -13,16 +13,18 @@ const maxFrames = 5
 
 // A Signature is the identity of a leak. It depends on names alone, so that the same leak has the same signature in
 // another run, another build and another kind of evidence. Where a compiler leaves frames out, because the last call of
-// a function became a jump or evidence has no inline frames, it has another one: Drifts finds it again.
+// a function became a jump or evidence has no inline frames, the leak has another signature: FindReplacements finds it
+// again.
 type Signature struct {
 	ID    string // "sig1:" and 32 hex digits
-	Fine  string // of the whole stack but the allocator's inside and the thread's start: "sig1:" and 32 hex digits
-	Leaf  string // of origin and blame frame alone: "sig1:" and 32 hex digits
-	Title string // for people: origin via plumbing | blame; at most 255 characters
-	// Frames are the names that the signature is made of, the frame to blame first. Used are their places in the stack.
+	Fine  string // finer: of the whole stack but the allocator's frames and the thread's start; a form as ID
+	Leaf  string // coarser: of the origin and the blamed frame alone; a form as ID
+	Title string // for people: origin via plumbing | blamed frame; at most 255 characters
+	// Frames are the names that the signature is made of, the blamed frame first. Used are their indexes in the stack.
 	Frames []string
 	Used   []int
-	// Provisional says that a frame of Frames has no name: the signature is one build's, and symbols will replace it.
+	// Provisional says that a frame of Frames has no name: the signature holds for one build, and symbols will replace
+	// it.
 	Provisional bool
 }
 
@@ -42,7 +44,7 @@ func Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	return new(Signer).Sign(kind, stack, p)
 }
 
-// Sign is Sign.
+// Sign is the function Sign, in the memory of the Signer.
 func (s *Signer) Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	var out Signature
 	h := &s.h
@@ -65,7 +67,7 @@ func (s *Signer) Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	return out
 }
 
-// SignatureID is that of Sign alone.
+// SignatureID is the ID of the signature that Sign makes.
 func SignatureID(kind string, stack []*Class, p MarkedStack) string {
 	return new(Signer).SignatureID(kind, stack, p)
 }

@@ -61,8 +61,8 @@ func alike(a, b string) float64 {
 	return 0
 }
 
-// MayBeSameFunction reports whether two frames may be one function under two names: their class is the same, or what
-// the class has before it is another and the function is the same.
+// MayBeSameFunction reports whether two frames may be one function under two names: their class is the same, or only
+// the namespace differs.
 func MayBeSameFunction(a, b string) bool { return alike(a, b) > 0 }
 
 func splitModule(frame string) (module, function string) {

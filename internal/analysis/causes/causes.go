@@ -15,7 +15,8 @@ import (
 
 // A Leak holds the numbers and frames of one leak of a run.
 type Leak struct {
-	// StayedByInterval is the number of blocks of each interval that stayed. All leaks of a run have the same intervals.
+	// StayedByInterval is, for each interval of the run, how many of the blocks allocated in it stayed. All leaks of a
+	// run have the same intervals.
 	StayedByInterval []int64
 	// Frames are the frames of the signature, the blamed function first.
 	Frames []string
@@ -26,9 +27,10 @@ type Leak struct {
 
 // A Run holds what all leaks of a run share.
 type Run struct {
-	// Time is the length of each interval, Work the counted work done in it. Both are shares of 1, nil if unknown.
+	// Time is the length of each interval, Work the counted work done in it. Both are shares that add up to 1; nil if
+	// unknown.
 	Time, Work []float64
-	// Coarse is the possible error of a share of Time, where the clock counts minutes and the run is short.
+	// Coarse is the possible error of a share in Time, where the clock counts minutes and the run is short.
 	Coarse float64
 	// IsTrunk reports whether so much of the program runs through a frame that it owns no object; nil for no such frame.
 	IsTrunk func(frame string) bool
@@ -36,7 +38,7 @@ type Run struct {
 
 // A Group holds the leaks of one cause.
 type Group struct {
-	LeakIndexes []int // indexes in the list, ascending
+	LeakIndexes []int // indexes in the list that Find got, ascending
 	Ratio       []int // blocks of each leak in one object, in the order of LeakIndexes
 	// Objects is how many objects were allocated and stayed.
 	Objects int64
@@ -56,10 +58,11 @@ const (
 	window = 16
 )
 
-// Find groups leaks. Two leaks have one cause if their blocks were allocated in a fixed ratio of whole numbers, far
-// more exactly than by a shared load. In addition, one frame of the program must call both, or both must come in the
-// same bursts that the load does not explain: all blocks of one piece of work come in a fixed ratio. Two leaks have
-// no common cause if they agree with each other no better than with the time or the work. Entry points own no object.
+// Find groups leaks by cause; a leak that shares its cause with no other is in no group. Two leaks have one cause if
+// their blocks were allocated in a fixed ratio of whole numbers, far more exactly than by a shared load. In addition,
+// one frame of the program must call both, or both must come in the same bursts that the load does not explain: all
+// blocks of one piece of work come in a fixed ratio. Two leaks have no common cause if they agree with each other no
+// better than with the time or the work. Entry points own no object.
 func Find(ctx context.Context, list []Leak, run Run) ([]Group, error) {
 	g := grouping{list: list, run: run, shapes: make([]shape, len(list)), set: make([]int, len(list))}
 	var usable []int

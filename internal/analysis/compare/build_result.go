@@ -2,7 +2,7 @@ package compare
 
 import "heapdrift/internal/analysis"
 
-// ResultOf is what one report shows, as the result of a build.
+// ResultOf makes the result of a build of the report on its only run.
 func ResultOf(build string, r *analysis.Report) *BuildResult {
 	s := &BuildResult{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Suffices: r.Suffices(),
 		Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)),

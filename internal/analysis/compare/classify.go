@@ -171,10 +171,11 @@ func classWord(c analysis.Class) string {
 	return strings.ReplaceAll(string(c), "-", " ")
 }
 
-// Name is what sentences call the build.
+// Name is how sentences name the build: its Label, or "build " and its name.
 func (s *BuildResult) Name() string { return cmp.Or(s.Label, "build "+s.Build) }
 
-// Decides reports whether a run of the build has evidence that decides something.
+// Decides reports whether a run of the build is enough to judge growth, or is not inconclusive. It is true without
+// runs.
 func (s *BuildResult) Decides() bool {
 	return len(s.Statuses) == 0 || s.Suffices ||
 		slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
@@ -301,8 +302,8 @@ func absent(base *Finding, side *BuildResult, unknown string) (Change, string) {
 	return ChangeNotExercised, absentIn(side) + ", nor are its callers"
 }
 
-// WhyGone returns what shows in a run of the build that a leak is gone, as FrameCounts.WhyGone does; nil for
-// nothing. The leak is fixed only if the build does not show it.
+// WhyGone returns what shows, in a run of the build, that a leak is gone, as FrameCounts.WhyGone does; nil for nothing.
+// The leak is fixed only if the build does not show it.
 func (s *BuildResult) WhyGone(frames []string, by ShownBy) *RanFrame {
 	for _, seen := range s.Seen {
 		if caller := seen.WhyGone(frames, by); caller != nil {

@@ -6,7 +6,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// ShownBy says by what evidence a leak was shown: a run can show that it is gone by evidence of the same sort alone.
+// ShownBy says which sorts of evidence showed a leak: memory that a process held, or lists of leaks at exit. Only a run
+// with the same sort of evidence can show that it is gone.
 type ShownBy struct {
 	Held   bool                  // it leaked or grew in evidence of the memory that a process held
 	Listed []analysis.ListedLeak // the lists of leaks at exit that it was in, by run; nil for none
@@ -17,10 +18,10 @@ func shownBy(f *Finding) ShownBy {
 	return ShownBy{Held: f.Class != analysis.ClassLeftAtExit, Listed: f.Listed}
 }
 
-// WhyGone returns what shows that a leak which the run does not show is gone, nil for nothing. Of a leak in memory
-// that was held it is a caller that ran. Of a leak at exit it is a list of a tool, and of a test or program, that had
-// it: another tool sees other blocks, another test runs other code, and what a process holds while it runs is no
-// statement about its end.
+// WhyGone returns what shows that a leak which is not in the run is gone; nil for nothing. For a leak in memory that
+// was held it is a caller that ran. For a leak at exit it is a list of the same tool and of the same test or program:
+// another tool sees other blocks, another test runs other code, and what a process holds while it runs says nothing
+// about its end.
 func (s FrameCounts) WhyGone(frames []string, by ShownBy) *RanFrame {
 	if by.Held {
 		if caller := s.FindRan(frames); caller != nil {

@@ -21,9 +21,9 @@ type FrameCounts struct {
 	total  uint32 // stacks of the run
 }
 
-// CountFrames is what a report shows. By what is missing a report proves something only if its evidence lists all live
-// blocks, or all allocations of its time, lost none of them, and decides: a difference, damaged evidence and too few
-// snapshots prove nothing.
+// CountFrames counts the frames of a report. The result is empty where the report proves nothing by what it does not
+// show. It proves something only if its evidence lists all held blocks, or all allocations of its time, lost none of
+// them, and decides: a difference, damaged evidence and too few snapshots prove nothing.
 func CountFrames(r *analysis.Report) FrameCounts {
 	s := FrameCounts{stacks: map[uint64]uint32{}}
 	s.countLists(r.ExitLists)
@@ -48,14 +48,14 @@ func CountFrames(r *analysis.Report) FrameCounts {
 	return s
 }
 
-// Stacks is how many stacks hold a frame.
+// Stacks is how many stacks of the run have a frame with this name.
 func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
 
 // A RanFrame is a frame of a leak that ran in a build without that leak.
 type RanFrame struct {
-	Frame  string // "" where a list of leaks at exit that would hold the leak does not
-	Blamed bool   // the blamed function, else its caller
-	Stacks int    // other stacks with the frame
+	Frame  string // its name; "" where a list of leaks at exit shows it, and no frame
+	Blamed bool   // it is the blamed function, else its caller
+	Stacks int    // stacks of the run that have the frame
 }
 
 // Text names the frame that shows that the leak is gone in a build.
@@ -109,8 +109,8 @@ func hash(frame string) uint64 {
 // entry is how many bytes a frame has in Bytes: its hash and the count of stacks.
 const entry = 12
 
-// Bytes are the count of stacks, then hash and count of each frame, by hash ascending; all little-endian. They are
-// empty for nothing seen.
+// Bytes encodes the counts: the number of stacks, then hash and count of each frame, by hash ascending; all
+// little-endian. It is empty where nothing was seen.
 func (s FrameCounts) Bytes() []byte {
 	if len(s.stacks) == 0 {
 		return []byte{}
@@ -122,7 +122,7 @@ func (s FrameCounts) Bytes() []byte {
 	return b
 }
 
-// DecodeFrameCounts reads what Bytes gave.
+// DecodeFrameCounts decodes what Bytes gave.
 func DecodeFrameCounts(b []byte) (FrameCounts, error) {
 	s := FrameCounts{stacks: make(map[uint64]uint32, len(b)/entry)}
 	if len(b) == 0 {

@@ -22,8 +22,8 @@ const (
 // maxCandidates is with how many leaks that appeared one that vanished is compared.
 const maxCandidates = 50
 
-// Renames pairs leaks that vanished, those of rows without a head, with leaks that appeared, those of rows without a
-// base: the likest first, each once.
+// Renames pairs leaks that vanished (rows without a head) with leaks that appeared (rows without a base), the most
+// similar first. Each is paired once at most.
 func Renames(rows []Row) []Rename {
 	appeared := map[string][]*Finding{} // by what names they have
 	for i := range rows {
@@ -130,9 +130,9 @@ func likeness(base, head *Finding) (like, ofFrames float64) {
 	return framesPart*frames + sizePart*size + ratePart*pace, frames
 }
 
-// AmountSimilarity says how alike the blocks of a finding are in size, and the finding in pace, to what several runs
-// show of another one: 1 between the least and the most of the runs, outside of that the smaller over the greater, and
-// 0 where one is not known or counts by another unit.
+// AmountSimilarity compares a finding with what several runs show of another one: size is the similarity of the bytes
+// per block, pace that of the rates. Each is 1 between the least and the most of the runs, outside of that the smaller
+// over the larger, and 0 where one is unknown or has another unit.
 func AmountSimilarity(f *Finding, runs []*Finding) (size, pace float64) {
 	var sizes, paces []float64
 	for _, r := range runs {

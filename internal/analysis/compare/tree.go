@@ -14,7 +14,7 @@ type Node struct {
 	Name     string          `json:"name"` // module!function; "" of the root
 	Base     analysis.Amount `json:"base"`
 	Head     analysis.Amount `json:"head"`
-	Children []*Node         `json:"children,omitempty"` // most bytes in base or head first
+	Children []*Node         `json:"children,omitempty"` // sorted by their bytes in base or head, the most first
 	// Others is how many children are left out because they hold too little.
 	Others int `json:"others,omitempty"`
 
@@ -24,10 +24,10 @@ type Node struct {
 // A Measure is what a tree counts of a site.
 type Measure func(*analysis.Site) analysis.Amount
 
-// OutstandingOf counts what is outstanding at the end.
+// OutstandingOf is the Measure of what is held at the end.
 func OutstandingOf(s *analysis.Site) analysis.Amount { return s.Outstanding }
 
-// GrowthOf counts what grew, as of the instant before the process ended. What shrank counts as nothing.
+// GrowthOf is the Measure of growth, as of the instant before the process ended. A site that shrank counts as 0.
 func GrowthOf(s *analysis.Site) analysis.Amount {
 	g := s.GrowthBeforeExit()
 	return analysis.Amount{Count: max(0, g.Count), Bytes: max(0, g.Bytes)}

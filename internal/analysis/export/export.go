@@ -12,25 +12,25 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Options shape formats that are for reading. JSON, folded and CSV always hold every site.
+// Options shape the formats that people read. JSON, folded and CSV always have every site.
 type Options struct {
-	Top int // sites in text and markdown; 0 for all
+	Top int // how many sites text and markdown show; 0 for all
 	// Project, Build and Scenario are those of the run, for CI systems; "" where the report is of no server.
 	Project, Build, Scenario string
 }
 
 // A Format is one way to write a report.
 type Format struct {
-	Name        string
+	Name        string // "text", "json"; FindFormat finds it by this
 	ContentType string
-	Extension   string
-	cutToTop    bool // no more than Options.Top sites and findings are written
+	Extension   string // of file names, with the dot
+	cutToTop    bool   // no more than Options.Top sites and findings are written
 	write       func(*printer, *analysis.Report, Options)
 	document    func(io.Writer, *analysis.Report, Options) error // instead of write: of formats that are one document
 }
 
-// ShownRows is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks
-// at them as it writes them.
+// ShownRows is how many findings and sites of a report the format needs in full, for analysis.Options.ShownRows; 0 for
+// all. JSON computes each as it writes it.
 func (f Format) ShownRows(opt Options) int {
 	switch {
 	case f.document != nil:

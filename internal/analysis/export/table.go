@@ -86,8 +86,8 @@ func lifetimeCells(l *analysis.Lifetimes) []string {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// CSVCell is a text as a cell of CSV: one that spreadsheets would run as a formula begins with an apostrophe, which
-// makes it a text. Names come from outside.
+// CSVCell makes a text safe for a cell of CSV: one that a spreadsheet would run as a formula gets an apostrophe in
+// front. Names come from outside.
 func CSVCell(text string) string {
 	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
 		return "'" + text

@@ -40,10 +40,10 @@ func umdh(p *printer, r *analysis.Report, _ Options) {
 
 // A UMDHEntry is a site in a difference that UMDH would print.
 type UMDHEntry struct {
-	ID     string // of the stack trace; "" for none
+	ID     string // BackTrace id of the stack; "" for none
 	Held   analysis.Amount
-	Growth *analysis.Amount    // nil counts all that is held as new
-	Stacks [][]*analysis.Frame // its own, then those under the same id
+	Growth *analysis.Amount    // nil counts all that is held as growth
+	Stacks [][]*analysis.Frame // the site's own, then those under the same id; frames innermost first
 }
 
 func (e *UMDHEntry) growth() analysis.Amount {
@@ -53,7 +53,7 @@ func (e *UMDHEntry) growth() analysis.Amount {
 	return e.Held
 }
 
-// Text is the entry: what is known has the places that it has in UMDH's text.
+// Text prints the entry as UMDH does, with what is known.
 func (e *UMDHEntry) Text() string {
 	var b strings.Builder
 	id, growth := e.ID, e.growth()

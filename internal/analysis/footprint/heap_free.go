@@ -31,11 +31,11 @@ func HeapFreeOf(h *capture.HeapFacts) (r HeapFree, ok bool) {
 	return r, true
 }
 
-// FreeShare is the part of the committed bytes that is free.
+// FreeShare is the part of the committed bytes that is free, from 0 to 1.
 func (r *HeapFree) FreeShare() float64 { return float64(r.Free) / float64(r.Committed) }
 
-// ScatteredShare is the share of the free bytes outside of the largest free block; ok is false where that block is
-// unknown.
+// ScatteredShare is the part of the free bytes, from 0 to 1, that lies outside of the largest free block; ok is false
+// where that block is unknown.
 func (r *HeapFree) ScatteredShare() (part float64, ok bool) {
 	if r.Largest == 0 || r.Free == 0 {
 		return 0, false

@@ -31,25 +31,26 @@ const (
 
 // An Instant is what one piece of evidence tells about one instant. Facts that the evidence does not tell are nil.
 type Instant struct {
-	File    string `json:"file"`
-	Kind    string `json:"kind"`
+	File    string `json:"file"`               // name of the file of the evidence
+	Kind    string `json:"kind"`               // of the evidence: a capture.Kind
 	TakenAt string `json:"taken_at,omitempty"` // local time of the traced machine, no zone
-	AtNS    int64  `json:"at_ns"`              // since the first instant; 0 without times
-	// OtherLife says that the process is not that of the last instant with a total, so that no growth is computed
-	// between the two.
+	AtNS    int64  `json:"at_ns"`              // ns since the first instant; 0 without times
+	// OtherLife says that the process is another one than at the last instant with a total, such as after a restart: no
+	// growth is computed between the two.
 	OtherLife bool `json:"other_life,omitempty"`
-	// Total is what the system charges the process, or the sum of the parts where the evidence does not tell that.
+	// Total is how many bytes the system charges the process, or the sum of the parts where the evidence does not tell
+	// that.
 	Total *int64 `json:"total,omitempty"`
 	Parts []Part `json:"parts,omitempty"` // each use once, in the order of capture.UseNames
-	// Unexplained is what the system charges the process beyond all parts; negative where the parts are more.
+	// Unexplained is how many bytes the system charges the process beyond all parts; negative where the parts are more.
 	Unexplained *int64 `json:"unexplained,omitempty"`
-	// Blocks is what the blocks of heaps hold, in requested bytes. SinceStart says that Blocks counts only blocks that
+	// Blocks is how many requested bytes the blocks of heaps hold. SinceStart says that Blocks counts only blocks that
 	// were allocated while the evidence was recorded.
 	Blocks     *int64 `json:"blocks,omitempty"`
 	SinceStart bool   `json:"since_start,omitempty"`
-	// LowerBound says that the evidence of the instant ends early: amounts are at least what is here.
+	// LowerBound says that the evidence of the instant ends early: the true amounts are at least those here.
 	LowerBound bool `json:"lower_bound,omitempty"`
-	// Taken is the used part of the address space that the program can use.
+	// Taken is how many bytes of the address space that the program can use are not free.
 	Taken *int64 `json:"taken,omitempty"`
 
 	piece int // of those that the memory history is made of
@@ -311,9 +312,10 @@ func (c *MemoryHistory) figure() figure {
 	return figure{byParts, " by the regions"}
 }
 
-// Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells
-// them to the last, and by which figure. ok is false where fewer than two instants tell them. A change is nil where one
-// of the two instants does not tell the number, and there are no parts where one of them has none.
+// Growth is how the total, its parts and the unexplained rest changed from the first instant that tells them to the
+// last, without those of another life. by is a clause that says which numbers are compared, such as " by the regions".
+// ok is false where fewer than two instants tell them. A change is nil where one of the two instants does not tell the
+// number, and there are no parts where one of them has none.
 func (c *MemoryHistory) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
 	f := c.figure()
 	for i := range c.Instants {
@@ -345,7 +347,7 @@ func (c *MemoryHistory) Growth() (from, to *Instant, growth Instant, by string, 
 	return from, to, growth, f.name, true
 }
 
-// PartBytes is the share of a use in the total, 0 for none.
+// PartBytes is how many bytes of the total have the use, 0 for none.
 func (at *Instant) PartBytes(use capture.UseName) int64 {
 	for i := range at.Parts {
 		if at.Parts[i].Use == use {

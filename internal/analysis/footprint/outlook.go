@@ -17,18 +17,20 @@ type Outlook struct {
 	Resource string `json:"of"`              // ResourceAddressSpace or ResourceCommit
 	Limit    int64  `json:"limit,omitempty"` // bytes; 0 where the evidence has none
 	Used     int64  `json:"used,omitempty"`  // bytes in use, at the last instant with that number; 0 for none
-	// BytesPerHour is the growth in bytes, 0 where none was measured. Instants counts the instants with the number in use,
-	// OverNS is the time between the first and the last of them.
+	// BytesPerHour is the measured growth, 0 where none was measured. Instants counts the instants with the number of
+	// bytes in use, OverNS is the time in ns between the first and the last of them.
 	BytesPerHour float64 `json:"per_hour,omitempty"`
 	Instants     int     `json:"instants,omitempty"`
 	OverNS       int64   `json:"over_ns,omitempty"`
-	// LeftNS is the time left; nil where it is unknown. Why has the reason.
+	// LeftNS is the time in ns, from the last of these instants on, until Used reaches Limit; nil where it is unknown.
+	// Why has the reason.
 	LeftNS *int64 `json:"left_ns,omitempty"`
-	// LeastNS and MostNS are the bounds of LeftNS with 95 %. Both are nil with fewer than five instants. MostNS is also
-	// nil where memory may not grow.
+	// LeastNS and MostNS are the ends of the 95 % confidence interval of LeftNS, in ns: the limit is reached after
+	// LeastNS at the earliest and after MostNS at the latest. Both are nil with fewer than five instants. MostNS is
+	// also nil where memory may not grow at all.
 	LeastNS *int64 `json:"left_least_ns,omitempty"`
 	MostNS  *int64 `json:"left_most_ns,omitempty"`
-	Why     string `json:"why,omitempty"`
+	Why     string `json:"why,omitempty"` // why LeftNS is nil, as a clause
 }
 
 // The limited resources: the addresses of a 32-bit program, and the memory that the machine can commit to all
@@ -146,7 +148,7 @@ func (o *Outlook) interval() string {
 // soon is the longest time left that a verdict mentions.
 const soon = 7 * 24 * time.Hour
 
-// DescribeFirstLimit names the limit that is reached first, and when; "" where none is reached soon, and of nil.
+// DescribeFirstLimit names the limit that is reached first, and when; "" where none is reached soon. h may be nil.
 func (c *MemoryHistory) DescribeFirstLimit() string {
 	var first *Outlook
 	if c != nil {
@@ -166,7 +168,7 @@ func (c *MemoryHistory) DescribeFirstLimit() string {
 		quantity.LongDuration(time.Duration(*first.LeftNS)), first.interval(), quantity.Bytes(int64(first.BytesPerHour)))
 }
 
-// Sentence writes the outlook as a sentence.
+// Sentence says in a sentence how long the resource lasts.
 func (o *Outlook) Sentence() string {
 	var facts []string
 	switch {
@@ -201,7 +203,7 @@ func (o *Outlook) Sentence() string {
 	return fmt.Sprintf("The %s %s.%s %s", o.Resource, ends, used, note)
 }
 
-// Sentences describe the growth over the course, the unexplained bytes, and how long limited resources last.
+// Sentences describe the growth, the unexplained bytes, and how long limited resources last; none for what is unknown.
 func (c *MemoryHistory) Sentences() (list []string) {
 	for _, s := range []string{c.DescribeGrowth(), c.DescribeUnexplained()} {
 		if s != "" {

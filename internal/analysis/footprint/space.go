@@ -2,12 +2,12 @@ package footprint
 
 import "heapdrift/ingest/capture"
 
-// A UseNames holds the names of a use of the address space, in tools and here.
+// A UseNames has the names of one use of the address space, in heapdrift and in other tools.
 type UseNames struct {
-	Title   string // here
+	Title   string // in heapdrift
 	WinDbg  string // in !address -summary
 	Classic string // in !address -summary of old debuggers
-	Meaning string
+	Meaning string // what it is, in a sentence
 }
 
 var useNames = map[capture.UseName]UseNames{
@@ -30,7 +30,7 @@ var useNames = map[capture.UseName]UseNames{
 	capture.UseFree: {"Free", "Free", "RegionUsageFree", "address space that is not in use"},
 }
 
-// NamesOfUse is what tools call a use.
+// NamesOfUse returns the names of a use.
 func NamesOfUse(use capture.UseName) UseNames {
 	if w, ok := useNames[use]; ok {
 		return w
@@ -38,7 +38,7 @@ func NamesOfUse(use capture.UseName) UseNames {
 	return UseNames{Title: string(use)}
 }
 
-// CommittedBytes is what all uses commit.
+// CommittedBytes is the sum of the committed bytes of all uses.
 func CommittedBytes(s *capture.Space) (bytes int64) {
 	for i := range s.Uses {
 		bytes += s.Uses[i].Committed
@@ -46,7 +46,7 @@ func CommittedBytes(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// UsedAddressSpace is the address space that is not free.
+// UsedAddressSpace is how many bytes of the address space are not free.
 func UsedAddressSpace(s *capture.Space) (bytes int64) {
 	for i := range s.Uses {
 		if s.Uses[i].Name != capture.UseFree {
@@ -56,8 +56,8 @@ func UsedAddressSpace(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// UsedBelowLimit is the address space that is not free, below the limit of the program. A 32-bit program has 64-bit
-// modules above its limit.
+// UsedBelowLimit is how many bytes of the address space are not free, below the limit of the program. A 32-bit program
+// has 64-bit modules above its limit.
 func UsedBelowLimit(s *capture.Space) (bytes int64) {
 	if s.Bits != 32 || s.Map == nil || s.Map.LeftOut {
 		return UsedAddressSpace(s)
@@ -77,8 +77,8 @@ func UsedBelowLimit(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// Fragmentation is the share of the free address space outside of its largest hole, as DebugDiag counts it; ok is
-// false if unknown.
+// Fragmentation is the part of the free address space, from 0 to 1, that lies outside of the largest free range, as
+// DebugDiag counts it; ok is false if unknown.
 func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	for i := range s.Uses {
 		if u := &s.Uses[i]; u.Name == capture.UseFree && u.Reserved > 0 && s.LargestFree > 0 {

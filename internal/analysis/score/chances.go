@@ -12,7 +12,8 @@ const (
 	mostRaised = 1.5
 )
 
-// CertainAmong reports whether a leak is certain in a run in which so many sites could look like one by chance.
+// CertainAmong reports whether the evidence makes a leak certain in a run with so many sites: the more sites, the more
+// of them look like a leak by chance.
 func (e *Evidence) CertainAmong(sites int) bool {
 	m := modelOf(e.Kind, e.Snapshots)
 	return m != nil && e.LogOdds >= m.certain+raised(sites)

@@ -14,17 +14,17 @@ const atOnce = 0.8
 // leastOthers is how many other signatures must tell when the process worked: of fewer, time tells better.
 const leastOthers = 3
 
-// A Clock tells how much work a process did in each interval, by when its signatures allocated: the mean, over
-// signatures, of the share of their new blocks that came in it. What a signature itself allocates is left out where it
-// is judged: it would explain itself.
+// A Clock estimates how much work a process did in each interval, from when its signatures allocated: the mean, over
+// signatures, of the share of their new blocks that came in it. When a signature is judged, its own allocations are
+// left out: they would explain themselves.
 type Clock struct {
 	shares AllocationProfile
-	// Fallback is how much work was done in each interval as anything else tells, in shares of 1, where too few signatures
-	// do; nil for time.
+	// Fallback is the share of the work done in each interval by another source, used where too few signatures tell;
+	// nil for the share of the time.
 	Fallback []float64
 }
 
-// An AllocationProfile says when one signature, or several, allocated. For each interval it is the sum of the shares of
+// An AllocationProfile says when one or more signatures allocated. For each interval it is the sum of the shares of
 // their blocks that came in it.
 type AllocationProfile struct {
 	sums  []float64
@@ -32,7 +32,7 @@ type AllocationProfile struct {
 }
 
 // ProfileOf makes the profile of one signature from the number of its blocks that came in each interval. It is empty
-// for a signature that made next to none, or nearly all at once.
+// for a signature that allocated very few blocks, or nearly all of them at once.
 func ProfileOf(came []float64) AllocationProfile {
 	var all, most float64
 	for _, n := range came {
@@ -68,8 +68,7 @@ func (c *Clock) Suffices(own *AllocationProfile, n int) bool {
 	return c.shares.count-own.count >= leastOthers && len(c.shares.sums) == n
 }
 
-// Without is how much of the work was done in each of n intervals, in shares of 1, as all signatures but those of own
-// tell.
+// Without is the share of the work done in each of n intervals, by all signatures but those of own.
 func (c *Clock) Without(own *AllocationProfile, n int) []float64 {
 	load := make([]float64, n)
 	even := 1 / float64(n)
@@ -92,5 +91,5 @@ func (c *Clock) Without(own *AllocationProfile, n int) []float64 {
 	return load
 }
 
-// Add counts a signature in.
+// Add adds the profile of a signature to the estimate.
 func (c *Clock) Add(s AllocationProfile) { c.shares.Add(s) }

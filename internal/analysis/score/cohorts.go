@@ -23,8 +23,8 @@ const ageSteps = 64
 // that age to be beyond the lives of blocks that are freed: single frees do not make a cache.
 const fewFreed = 0.02
 
-// ManySnapshots is from how many snapshots on they are close enough to tell at which ages few blocks are freed, and
-// which intervals left none behind. Of fewer, no leak is certain.
+// ManySnapshots is how many snapshots it takes to tell at which ages few blocks are freed, and which intervals left no
+// blocks. With fewer, no leak is certain.
 const ManySnapshots = 10
 
 // ended is the age beyond which next to none is freed, as a share of the time, and how many were freed beyond it. Of

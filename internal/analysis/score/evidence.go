@@ -1,6 +1,6 @@
 package score
 
-// A Kind of evidence is judged by conditions of its own.
+// A Kind of evidence has conditions of its own.
 type Kind string
 
 // The kinds of evidence.
@@ -10,8 +10,8 @@ const (
 	KindTraced   Kind = "traced"   // a trace of every allocation and free
 )
 
-// A Condition is something that holds of every leak, as a number: the lower, the more it is broken. What breaks one
-// costs points, and nothing that another says makes up for it.
+// A Condition is a property that every leak has, measured as a number: the lower, the less it is met. A condition that
+// is not met lowers the score, and no other condition makes up for it.
 type Condition string
 
 // The conditions, named after the behaviour of a leak.
@@ -37,13 +37,13 @@ var conditionsOf = map[Kind][]Condition{
 	KindTraced:  {ConditionEverywhere, ConditionOutlives, ConditionKept, ConditionGoesOn, ConditionOlder},
 }
 
-// Conditions are the conditions of a kind, in the order in which Evidence lists them.
+// Conditions returns the conditions of a kind, in the order of Evidence.Conditions.
 func (k Kind) Conditions() []Condition { return conditionsOf[k] }
 
-// Evidence is what a judgement rests on, for runs to be judged together.
+// Evidence is what a judgement rests on. It is kept so that several runs can be judged together.
 type Evidence struct {
 	Kind       Kind      `json:"kind"`
-	Snapshots  int       `json:"snapshots,omitempty"`
-	Conditions []float64 `json:"conditions"` // as Kind.Conditions names them
-	LogOdds    float64   `json:"log_odds"`   // that it leaks, as the model has it; −8 at least
+	Snapshots  int       `json:"snapshots,omitempty"` // how many; 0 for a trace
+	Conditions []float64 `json:"conditions"`          // measured values, in the order of Kind.Conditions
+	LogOdds    float64   `json:"log_odds"`            // log odds (natural) that it leaks, by the model; −8 at least
 }

@@ -54,10 +54,9 @@ func (l line) rising(n int) float64 {
 	return studentCDF(l.slope/deviation, degrees)
 }
 
-// TheilSen is the median of the slopes between all pairs of points, which one odd point does not move, and its interval
-// of 95 % from the distribution of Kendall's S
-// in its normal approximation (Hollander & Wolfe, ch. 9). With fewer than five points no such interval exists: it is
-// the range.
+// TheilSen is the median of the slopes between all pairs of points, which one outlier does not move. low and high bound
+// its confidence interval of 95 %, from the distribution of Kendall's S in its normal approximation (Hollander & Wolfe,
+// ch. 9). With fewer than five points no such interval exists: they are the least and the greatest slope.
 func TheilSen(x, v []float64) (slope, low, high float64) {
 	var room [mostPoints * (mostPoints - 1) / 2]float64
 	slopes := room[:0]
@@ -85,8 +84,8 @@ func TheilSen(x, v []float64) (slope, low, high float64) {
 	return slope, slopes[from], slopes[pairs-1-from]
 }
 
-// CountNoise is how far, in blocks, counts lie from their own straight line, as a standard deviation: what
-// SnapshotPower asks for.
+// CountNoise is the standard deviation, in blocks, of the counts from a straight line through them. SnapshotPower needs
+// it.
 func CountNoise(s *Series, a *Axis) float64 {
 	p, _, ok := clean(s, a)
 	if !ok || p.n < 3 {

@@ -6,8 +6,8 @@ import "heapdrift/ingest/capture/allocations"
 const warmUp = 1.0 / RunParts
 
 // MostLeakedOfSeries is the most blocks that a leak can have left in the run: those that came after the warm-up and
-// stayed, as if the warm-up had been like the rest. Those that only the last snapshot shows may be in use, and are left
-// out likewise. Where blocks are not followed the rises of their number stand for them.
+// stayed, plus as many for the warm-up in proportion. Blocks that only the last snapshot shows may be in use, and are
+// left out likewise. Where blocks are not followed, the rises of their number stand for them.
 func MostLeakedOfSeries(s *Series, a *Axis) float64 {
 	n := min(len(s.Count), len(a.At))
 	if n < 2 {
@@ -37,13 +37,13 @@ func MostLeakedOfSeries(s *Series, a *Axis) float64 {
 			came += max(0, s.Count[i]-s.Count[i-1])
 		}
 	}
-	if s.Each > 0 {
-		return float64(came) * s.Each * span / (at[last-1] - at[first-1])
+	if s.Weight > 0 {
+		return float64(came) * s.Weight * span / (at[last-1] - at[first-1])
 	}
 	return float64(came) * span / (at[last-1] - at[first-1])
 }
 
-// MostLeakedOfSurvival is the same of a site of a trace.
+// MostLeakedOfSurvival is what MostLeakedOfSeries is, for a site of a trace.
 func MostLeakedOfSurvival(v *allocations.Survival) float64 {
 	n := len(v.Left)
 	first, last, came := int(warmUp*float64(n)), n-1, int64(0)

@@ -13,7 +13,7 @@ type penalty struct {
 // mostBroken is how many scales below a knot count: a condition that is further from being met costs no more.
 const mostBroken = 6
 
-// Shortfall is by how many scales a value lies below a knot: what a weight of the model is for.
+// Shortfall is how far a value lies below a knot, in scales; 0 if it does not. The weights of the model multiply it.
 func Shortfall(value, knot, scale float64) float64 { return min(mostBroken, max(0, knot-value)/scale) }
 
 func (p *penalty) of(value float64) float64 {
@@ -53,7 +53,7 @@ func (m *model) logOdds(conditions []float64) float64 {
 	return z
 }
 
-// SnapshotsToBeCertain is how many snapshots it takes before a leak may be certain.
+// SnapshotsToBeCertain is the least number of snapshots with which a leak may be certain.
 var SnapshotsToBeCertain = leastCertain()
 
 func leastCertain() int {

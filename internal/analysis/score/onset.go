@@ -2,24 +2,24 @@ package score
 
 import "math"
 
-// A RunRetention is what one run shows of a site, for runs to be set against each other.
+// A RunRetention is how much one run kept at a site, for runs to be compared.
 type RunRetention struct {
-	LogOdds float64 // as Evidence has it; NaN where the run shows nothing that could be a leak
+	LogOdds float64 // as Evidence.LogOdds; NaN where the run shows nothing that could be a leak
 	Stayed  StayedBlocks
-	Held    int64 // blocks at the instant at which the place held most
+	Held    int64 // most blocks that the site held at once
 	PartLengths
 }
 
-// An Onset says whether a site began to leak between two runs: how much more stays in it than in any run before, and
-// how much it looks like a leak since.
+// An Onset says whether a site began to leak between two runs: how much more stays than in any run before, and how much
+// it looks like a leak since.
 type Onset struct {
-	Before int     `json:"before"` // runs before, which did not leak
-	Since  int     `json:"since"`  // runs since
-	Times  float64 `json:"times"`  // how many times as many blocks stay as in the run before in which most did
-	// Probability is how likely it is that the place began to leak.
+	Before int     `json:"before"` // how many runs before, which did not leak
+	Since  int     `json:"since"`  // how many runs since
+	Factor float64 `json:"times"`  // blocks that stay, as a multiple of those in the run before in which most stayed
+	// Probability is how likely it is, from 0 to 1, that the site began to leak.
 	Probability float64 `json:"probability"`
-	Certain     bool    `json:"certain"`  // it may fail a gate
-	Doubtful    bool    `json:"doubtful"` // it may be, and one more run would decide
+	Certain     bool    `json:"certain"`  // it began surely enough to fail a gate
+	Doubtful    bool    `json:"doubtful"` // it may have begun, and one more run would decide
 	// Rises says that the growth is more than the runs before explain: growth that does not rise began before them.
 	Rises bool `json:"rises"`
 }
@@ -68,15 +68,14 @@ const (
 	fewInStretches = 4
 )
 
-// OnsetOf compares the runs of a place since it may have begun to leak with those before, of one unit each; places is
-// how many places of the run keep memory, each of which may seem to begin by chance. It is nil where there is nothing
-// before.
+// OnsetOf compares the runs since a site may have begun to leak with those before, all of one unit. places is how many
+// sites of the run keep memory, each of which may seem to begin by chance. It is nil where before is empty.
 func OnsetOf(since, before []RunRetention, places int) *Onset {
 	if len(since) == 0 || len(before) == 0 {
 		return nil
 	}
 	o := &Onset{Before: len(before), Since: len(since)}
-	o.Times = rises(since, before, StayedBlocks.sum, fewStay)
+	o.Factor = rises(since, before, StayedBlocks.sum, fewStay)
 	evenly := rises(since, before, StayedBlocks.evenly, fewInStretches)
 	var odds float64
 	for _, w := range since {
@@ -86,7 +85,7 @@ func OnsetOf(since, before []RunRetention, places int) *Onset {
 		}
 		odds += min(z, mostOnsetOdds) / float64(len(since))
 	}
-	shown := odds + onsetWeight*min(math.Log(max(o.Times, 0.01)), mostTimes)
+	shown := odds + onsetWeight*min(math.Log(max(o.Factor, 0.01)), mostTimes)
 	threshold := onsetThresholds[min(len(before), len(onsetThresholds))-1]
 	if len(since) > 1 {
 		threshold -= onsetAgain
@@ -96,7 +95,7 @@ func OnsetOf(since, before []RunRetention, places int) *Onset {
 	o.Probability = newLeaks / (newLeaks + share)
 	least := onsetLeast[min(len(since), len(onsetLeast))-1]
 	o.Certain, o.Doubtful = share*many <= certainShare && odds >= least, share*many <= doubtfulShare
-	o.Rises = o.Times >= risesTimes || o.Times >= risesSlightly && evenly >= risesEvenly
+	o.Rises = o.Factor >= risesTimes || o.Factor >= risesSlightly && evenly >= risesEvenly
 	return o
 }
 
@@ -129,8 +128,8 @@ func rises(since, before []RunRetention, count func(StayedBlocks) float64, few f
 	return times
 }
 
-// IsAlike reports whether a run shows about as much of a place as another one: for each run or for each unit of its
-// axis, in all and in the stretch with the fewest.
+// IsAlike reports whether two runs keep about as much at a site: per run or per unit of the axis, in all and in the
+// part of the run with the fewest.
 func (w *RunRetention) IsAlike(other *RunRetention) bool {
 	longer := 1.0
 	if w.Unit == other.Unit && w.Sum() > 0 && other.Sum() > 0 {
@@ -163,7 +162,7 @@ func (k StayedBlocks) evenly() float64 {
 	return RunParts * float64(least)
 }
 
-// Plus adds another run of the place, of the same unit.
+// Plus adds another run of the site, of the same unit.
 func (w RunRetention) Plus(other *RunRetention) RunRetention {
 	w.Stayed = w.Stayed.Plus(other.Stayed)
 	for i := range w.Over {
@@ -172,8 +171,8 @@ func (w RunRetention) Plus(other *RunRetention) RunRetention {
 	return w
 }
 
-// SteadyPerUnit is how many blocks stayed for each unit of the axis in the stretch with the fewest: a steady leak
-// leaves no less, and what is in flight or fills a cache adds to other stretches.
+// SteadyPerUnit is how many blocks per unit of the axis stayed in the part of the run with the fewest. A steady leak
+// leaves no less; blocks in use or in a filling cache add to other parts.
 func (w *RunRetention) SteadyPerUnit() float64 {
 	least := math.Inf(1)
 	for i, n := range w.Stayed {
@@ -187,10 +186,10 @@ func (w *RunRetention) SteadyPerUnit() float64 {
 	return least
 }
 
-// A Bound is how fast a place may leak at most.
+// A Bound is the fastest that a site may leak.
 type Bound struct {
 	Unit  string  `json:"unit"`
-	Count float64 `json:"count"` // blocks for each unit
+	Count float64 `json:"count"` // blocks per Unit
 }
 
 // The quantiles of the normal distribution by which a Bound is outside with 5 % for the run as a whole, and with as
@@ -200,9 +199,9 @@ const (
 	outsideStretches = 2.241403
 )
 
-// Bound is the rate that a steady leak would exceed, with 90 %, only by leaving more than this: told by the stretch in
-// which least stayed, for blocks that come in bursts of so many (dispersion, 1 for single blocks). It is 0 where the
-// run has no length.
+// Bound is the rate of the fastest steady leak that may have stayed hidden in the run: a faster one would have left
+// more blocks with 90 % probability. It is computed from the part of the run in which the fewest stayed. dispersion is
+// how many blocks come at once, 1 for single blocks. The rate is 0 where the run has no length.
 func (w *RunRetention) Bound(dispersion float64) Bound {
 	b := Bound{Unit: w.Unit}
 	dispersion = max(1, dispersion)

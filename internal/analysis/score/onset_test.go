@@ -58,10 +58,10 @@ func TestOnsetOfAnotherLength(t *testing.T) {
 	short := watched(2, 100)
 	short.Over = [score.RunParts]float64{0.1, 0.1, 0.1, 0.1}
 	long := watched(-5, 100)
-	if o := score.OnsetOf([]score.RunRetention{short}, []score.RunRetention{long, long}, 30); o.Times > 1 || o.Certain {
+	if o := score.OnsetOf([]score.RunRetention{short}, []score.RunRetention{long, long}, 30); o.Factor > 1 || o.Certain {
 		t.Errorf("a tenth as long: %+v", o)
 	}
-	if o := score.OnsetOf([]score.RunRetention{long}, []score.RunRetention{short, short}, 30); o.Times > 1 || o.Certain {
+	if o := score.OnsetOf([]score.RunRetention{long}, []score.RunRetention{short, short}, 30); o.Factor > 1 || o.Certain {
 		t.Errorf("ten times as long: %+v", o)
 	}
 }
@@ -88,8 +88,8 @@ func TestOnsetAfterLongerRuns(t *testing.T) {
 			long.Over[i] *= test.times
 		}
 		o := score.OnsetOf([]score.RunRetention{short}, []score.RunRetention{long}, 30)
-		if math.Abs(o.Times-test.before) > 1e-9 {
-			t.Errorf("%s: %g times as much, want %g", test.name, o.Times, test.before)
+		if math.Abs(o.Factor-test.before) > 1e-9 {
+			t.Errorf("%s: %g times as much, want %g", test.name, o.Factor, test.before)
 		}
 	}
 }
@@ -196,6 +196,6 @@ func ExampleOnsetOf() {
 	quiet := score.RunRetention{LogOdds: -6, Stayed: score.StayedBlocks{2, 0, 0, 1}, PartLengths: hours}
 	leaking := score.RunRetention{LogOdds: 1.2, Stayed: score.StayedBlocks{38, 41, 35, 40}, PartLengths: hours}
 	o := score.OnsetOf([]score.RunRetention{leaking}, []score.RunRetention{quiet, quiet, quiet}, 30)
-	fmt.Printf("%.0f times as many blocks stay; certain %v\n", o.Times, o.Certain)
+	fmt.Printf("%.0f times as many blocks stay; certain %v\n", o.Factor, o.Certain)
 	// Output: 26 times as many blocks stay; certain true
 }

@@ -20,15 +20,15 @@ type pooling struct {
 
 // A PooledResult is the judgement on several runs together.
 type PooledResult struct {
-	Runs    int     `json:"runs"`
-	LogOdds float64 `json:"log_odds"` // the mean of what the runs say, each within bounds
-	Score   float64 `json:"score"`
-	Leaks   bool    `json:"leaks"`
-	Certain bool    `json:"certain"`
+	Runs    int     `json:"runs"`     // how many
+	LogOdds float64 `json:"log_odds"` // mean over the runs, each within bounds
+	Score   float64 `json:"score"`    // probability of a leak, 0 to 1
+	Leaks   bool    `json:"leaks"`    // it is called a leak
+	Certain bool    `json:"certain"`  // it may fail a gate
 }
 
-// JudgeTogether judges runs that did the same together. Each element is what one run says; nil of one that shows the
-// signature and nothing that could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
+// JudgeTogether judges runs of the same work together. An element is nil for a run that shows the signature and nothing
+// that could be a leak. ok is false with fewer than two runs: the judgement on the single run stands.
 func JudgeTogether(runs []*Evidence) (p PooledResult, ok bool) {
 	kind := KindTraced
 	for _, e := range runs {
@@ -54,8 +54,8 @@ func JudgeTogether(runs []*Evidence) (p PooledResult, ok bool) {
 	return p, true
 }
 
-// PoolableLogOdds is what a run adds to a pool: its log odds, within bounds; nil is of one that shows nothing that
-// could be a leak.
+// PoolableLogOdds is LogOdds within the bounds for pools. A nil Evidence, of a run that shows nothing that could be a
+// leak, has the lower bound.
 func (e *Evidence) PoolableLogOdds() float64 {
 	if e == nil || math.IsNaN(e.LogOdds) {
 		return poolLeast

@@ -9,15 +9,15 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A Power is the smallest steady leak that evidence would have shown: one of that rate, or of a higher one, is classed
-// a leak in 9 of 10 runs. Smaller leaks may show as well.
+// A Power is the smallest steady leak that evidence would have shown: one of that rate, or a faster one, is called a
+// leak in 9 of 10 runs. Smaller leaks may show as well.
 type Power struct {
 	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
-	Count float64 `json:"count"` // blocks for each unit; 0 where nothing would have been called a leak
-	Bytes float64 `json:"bytes"` // the same in bytes, for blocks of the given size
+	Count float64 `json:"count"` // blocks per Unit; 0 where nothing would have been called a leak
+	Bytes float64 `json:"bytes"` // bytes per Unit, for blocks of the given size
 }
 
-// String says it as users read it.
+// String says it in a sentence: "Would detect a steady leak of 110 blocks/hour or faster with 90 % probability."
 func (p Power) String() string {
 	if !(p.Count > 0) {
 		return "Would detect no leak."
@@ -50,9 +50,9 @@ var powerSnapshots = []struct {
 // the same rate are found.
 const mostGap = 0.4
 
-// SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as CountNoise measures it, is
-// known, for blocks of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range. Where no
-// leak would have been certain, or nobody knows which, why says so in words; followed says that blocks have addresses.
+// SnapshotPower is the power of snapshots at the instants of the axis; block is the size of a block in bytes, and noise
+// is CountNoise. It is growth ≥ blocks + noise·σ, divided by the axis' range. followed says that snapshots list blocks
+// by address. why is "" or says in words why no leak would have been certain.
 func SnapshotPower(a *Axis, followed bool, noise float64, block int64) (p Power, why string) {
 	p = Power{Unit: a.Unit}
 	ones := make([]int64, len(a.At))
@@ -76,9 +76,9 @@ func SnapshotPower(a *Axis, followed bool, noise float64, block int64) (p Power,
 	return p.of((need.blocks+need.noise*noise)/span, block), ""
 }
 
-// TracePower is the power of a trace's window for one site, whose lifetimes decide how long blocks must be left to
-// settle and whose heap's late frees of older blocks are held against it; for blocks of the given size in bytes. It is
-// the rate at which as many survivors are expected in the judged part as are needed.
+// TracePower is the power of a trace's window for one site with blocks of the given size in bytes. The site's lifetimes
+// decide how long blocks must be left to settle; late frees of older blocks of its heap count against it. It is the
+// rate at which as many survivors are expected in the judged part as are needed.
 func TracePower(v *allocations.Survival, block int64) Power {
 	p := Power{Unit: "hour"}
 	window := float64(v.Over) - float64(v.From)

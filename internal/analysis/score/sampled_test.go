@@ -18,7 +18,7 @@ func TestSampledSeries(t *testing.T) {
 		recorded.Bytes = append(recorded.Bytes, int64(64*500*(10+10*i)))
 	}
 	sampled := *recorded
-	sampled.Each = 500
+	sampled.Weight = 500
 	plain, all := score.ExplainSnapshots(recorded, axis, nil), score.ExplainSnapshots(&sampled, axis, nil)
 	if all.Score != plain.Score || all.Class != plain.Class {
 		t.Errorf("%s %g of the sample, %s %g of as many blocks", all.Class, all.Score, plain.Class, plain.Score)

@@ -31,13 +31,13 @@ const (
 	ClassUnknown    Class = "unknown"   // the evidence shows one instant, or no order of instants
 )
 
-// Classes are the classes by how much they ask for a look, the gravest last.
+// Classes are all classes, the gravest last.
 var Classes = []Class{
 	ClassStable, ClassUnknown, ClassTransient, ClassOneTime, ClassCache, ClassGrowing, ClassLeftAtExit, ClassUnreferenced,
 	ClassGrowingBlock, ClassLeak,
 }
 
-// Gravity is higher the more a class asks for a look; −1 of what is no class.
+// Gravity is the rank of a class in Classes: higher is graver. It is −1 for an unknown class.
 func (c Class) Gravity() int { return slices.Index(Classes, c) }
 
 // IsSuspect reports whether memory leaks, is reached by no pointer, was left at exit, or grows while the evidence does
@@ -47,7 +47,7 @@ func (c Class) IsSuspect() bool { return c.Gravity() >= ClassGrowing.Gravity() }
 // IsLeak reports whether memory leaks: it grows without an end, no pointer reaches it, or it was never freed.
 func (c Class) IsLeak() bool { return c == ClassLeak || c == ClassUnreferenced || c == ClassLeftAtExit }
 
-// Text are what a class is called for people.
+// Text is the name of a class for people.
 func (c Class) Text() string {
 	if c == ClassLeftAtExit {
 		return "left at exit"
@@ -55,56 +55,56 @@ func (c Class) Text() string {
 	return string(c)
 }
 
-// A Clause is a line of evidence that users read: a condition, or what else the judgement rests on.
+// A Clause is a line of evidence that users read: one condition, or another fact that the judgement rests on.
 type Clause struct {
 	Rule string `json:"rule"` // its stable id: a Condition, "snapshots", "growth", "survivors", "spread", "growing-block", "score", "next", …
 	// Holds is whether it is met; nil where the evidence cannot tell.
 	Holds *bool  `json:"holds"`
 	Text  string `json:"text"` // with the numbers, as in "grew in 5 of 5 intervals"
-	// Longer is how many times as long a run would tell, of the clause RuleNext; 0 where nothing tells that.
-	Longer float64 `json:"-"`
+	// LengthFactor is, in the clause RuleNext, how many times as long a run would decide; 0 where that is unknown.
+	LengthFactor float64 `json:"-"`
 }
 
-// A Rate is growth per unit of the axis, with its interval of 95 %.
+// A Rate is growth per Unit of the axis, with its confidence interval of 95 %.
 type Rate struct {
-	Unit      string  `json:"unit"` // "hour", or the name of the work counter: "document"
-	Count     float64 `json:"count"`
+	Unit      string  `json:"unit"`  // "hour", or the name of the work counter: "document"
+	Count     float64 `json:"count"` // blocks per Unit
 	CountLow  float64 `json:"count_low"`
 	CountHigh float64 `json:"count_high"`
-	Bytes     float64 `json:"bytes"`
+	Bytes     float64 `json:"bytes"` // bytes per Unit
 	BytesLow  float64 `json:"bytes_low"`
 	BytesHigh float64 `json:"bytes_high"`
 	// Unbounded says that there is no such interval, because the snapshots are fewer than SnapshotsToJudge. Low and
-	// high are then the least and the greatest growth between any two of them.
+	// High are then the least and the greatest growth between any two of them.
 	Unbounded bool `json:"unbounded,omitempty"`
-	// Over is for how many units it was watched. Dispersion is the variance of what came in stretches of that over its
-	// mean, 1 at least: how much it comes in bursts.
+	// Over is how many Units it was watched. Dispersion is how much growth comes in bursts: the variance of the blocks
+	// that came in parts of that time, over their mean; 1 at least.
 	Over       float64 `json:"over"`
 	Dispersion float64 `json:"dispersion"`
 }
 
 // A Result is the judgement on one signature.
 type Result struct {
-	Score    float64 // 0 to 1: of what looked like this in generated programs, so much leaked
-	Unscored bool    // the evidence is too little for a score, which is 0
+	Score    float64 // 0 to 1: the share of such signatures that leaked in generated programs
+	Unscored bool    // the evidence is too little for a score; Score is 0
 	Class    Class
-	Certain  bool      // a leak that may fail a gate
-	Clauses  []Clause  // of the Explain functions only
-	Rate     *Rate     // nil where there is no growth to speak of
-	Evidence *Evidence // nil of what is excluded without a look at its shape
+	Certain  bool      // it is a leak that may fail a gate
+	Clauses  []Clause  // nil except from the Explain functions
+	Rate     *Rate     // nil where it hardly grows
+	Evidence *Evidence // nil where it is excluded whatever its growth is like
 }
 
-// Scored reports whether Score says anything.
+// Scored reports whether there is a Score.
 func (r *Result) Scored() bool { return r.Class != ClassUnknown && !r.Unscored }
 
-// An Axis is the coordinate of the instants.
+// An Axis has the position of each instant in work or time.
 type Axis struct {
 	Unit  string    // "hour", or the name of the work counter
-	At    []float64 // ascending, in that unit
-	Hours []float64 // ascending; nil where clocks do not tell
+	At    []float64 // ascending, in Unit
+	Hours []float64 // hours since the first instant, ascending; nil where the clocks do not tell
 }
 
-// Select is the axis of some of the instants.
+// Select is the axis of the instants with the given indexes.
 func (a *Axis) Select(places []int) Axis {
 	pick := func(v []float64) []float64 {
 		if v == nil {
@@ -121,17 +121,18 @@ func (a *Axis) Select(places []int) Axis {
 
 // A Series is one signature over snapshots.
 type Series struct {
-	Count, Bytes []int64
-	// Each is how many blocks a counted one stands for, where the evidence is a sample and Count counts what was recorded;
-	// 0 where all blocks are. Bytes are those of all blocks.
-	Each float64
-	// Spans are when its blocks came and went, by place of the snapshot; Followed says that they are known.
+	Count, Bytes []int64 // blocks and bytes held, by snapshot
+	// Weight is how many blocks a counted one stands for, where the evidence is a sample and Count counts the recorded
+	// blocks; 0 where all blocks are recorded. Bytes are estimates for all blocks.
+	Weight float64
+	// Spans say in which snapshots its blocks were first and last seen, as indexes of Count. Followed says that they
+	// are known.
 	Spans    []capture.Span
 	Followed bool
 }
 
-// ProfileOfSeries is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the
-// first time, or where they are not followed what the counts rose by.
+// ProfileOfSeries is when a signature allocated, by the intervals between snapshots: by the blocks that are seen for
+// the first time or, where blocks are not followed, by the rises of Count.
 func ProfileOfSeries(s *Series) AllocationProfile {
 	n := len(s.Count)
 	if n < 2 {

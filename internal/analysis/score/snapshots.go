@@ -47,8 +47,8 @@ type snapshotView struct {
 	logOdds    float64
 }
 
-// JudgeSnapshots judges one signature over snapshots; load is how much work was done between them, nil where that is
-// not known. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the
+// JudgeSnapshots judges one signature over snapshots; load is the share of the work done between each two of them, nil
+// where unknown. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the
 // same result with Clauses.
 func JudgeSnapshots(s *Series, a *Axis, load []float64) Result {
 	v, ok := viewSnapshots(s, a, load)
@@ -58,7 +58,8 @@ func JudgeSnapshots(s *Series, a *Axis, load []float64) Result {
 	return v.result(a.Unit)
 }
 
-// ExplainSnapshots is JudgeSnapshots with Clauses: one for each condition, and what else the judgement rests on.
+// ExplainSnapshots is JudgeSnapshots with Clauses: one for each condition, and one for each other fact that the
+// judgement rests on.
 func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
 	v, ok := viewSnapshots(s, a, load)
 	if !ok {
@@ -79,8 +80,8 @@ func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool)
 	if v.points, v.span, ok = clean(s, a); !ok || v.n < 2 {
 		return v, ok
 	}
-	if v.each, v.sampled = 1, s.Each > 0; v.sampled {
-		v.each = s.Each
+	if v.each, v.sampled = 1, s.Weight > 0; v.sampled {
+		v.each = s.Weight
 	}
 	x, c := v.x[:v.n], v.c[:v.n]
 	v.line = fitLine(x, c)

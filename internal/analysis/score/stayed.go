@@ -10,7 +10,7 @@ const RunParts = 4
 // leak.
 type StayedBlocks [RunParts]int64
 
-// IsZero reports whether nothing came and stayed.
+// IsZero reports whether no blocks stayed.
 func (k StayedBlocks) IsZero() bool { return k == StayedBlocks{} }
 
 // Total is how many blocks stayed in all.
@@ -32,7 +32,7 @@ func (k StayedBlocks) Plus(o StayedBlocks) StayedBlocks {
 // PartLengths are the lengths of the parts of a run, in the unit of its axis.
 type PartLengths struct {
 	Unit string            `json:"unit"` // "hour", "snapshot", or the name of the work counter
-	Over [RunParts]float64 `json:"over"`
+	Over [RunParts]float64 `json:"over"` // length of each part, in Unit
 }
 
 // Sum is the length of the run.
@@ -92,7 +92,8 @@ func StayedOfSurvival(v *allocations.Survival) (k StayedBlocks) {
 	return k
 }
 
-// PartLengthsOfTrace divides the window of a trace, in hours.
+// PartLengthsOfTrace divides the window of a trace, which is so many ns long, into RunParts parts of equal length in
+// hours.
 func PartLengthsOfTrace(nanoseconds int64) PartLengths {
 	s := PartLengths{Unit: "hour"}
 	for i := range s.Over {
@@ -101,8 +102,8 @@ func PartLengthsOfTrace(nanoseconds int64) PartLengths {
 	return s
 }
 
-// ArrivalsOfSeries counts, by the interval between snapshots, the blocks that came in it and stayed. Of blocks that are
-// followed those of the last interval are left out, which had no time to be freed; of others the rises of their number
+// ArrivalsOfSeries counts, for each interval between snapshots, the blocks that came in it and stayed. Where blocks are
+// followed, those of the last interval are left out, which had no time to be freed; elsewhere the rises of their number
 // stand for them.
 func ArrivalsOfSeries(s *Series) []int64 {
 	n := len(s.Count)
@@ -127,8 +128,8 @@ func ArrivalsOfSeries(s *Series) []int64 {
 // unsettledBins are the last bins of a trace, whose blocks had no time to be freed.
 const unsettledBins = allocations.SurvivalBins / 16
 
-// ArrivalsOfSurvival counts, by the bin of the window of a trace, the blocks of a site that came in it and stayed. The
-// last bins are left out, whose blocks had no time to be freed.
+// ArrivalsOfSurvival counts, for each bin of the window of a trace, the blocks of a site that came in it and stayed.
+// The last bins are left out, whose blocks had no time to be freed.
 func ArrivalsOfSurvival(v *allocations.Survival) []int64 {
 	came := make([]int64, allocations.SurvivalBins-unsettledBins)
 	for i := range came {

@@ -42,8 +42,8 @@ type traceView struct {
 	logOdds    float64
 }
 
-// JudgeTrace judges one site over a window of a trace; load is how much work was done in each bin, nil where that is
-// not known. Like JudgeSnapshots it makes no texts; ExplainTrace does.
+// JudgeTrace judges one site over a window of a trace; load is the share of the work done in each bin, nil where
+// unknown. Like JudgeSnapshots it makes no texts; ExplainTrace does.
 func JudgeTrace(v *allocations.Survival, load []float64) Result {
 	t, ok := viewTrace(v, load)
 	if !ok {
@@ -52,7 +52,8 @@ func JudgeTrace(v *allocations.Survival, load []float64) Result {
 	return t.result()
 }
 
-// ExplainTrace is JudgeTrace with Clauses: one for each condition, and what else the judgement rests on.
+// ExplainTrace is JudgeTrace with Clauses: one for each condition, and one for each other fact that the judgement rests
+// on.
 func ExplainTrace(v *allocations.Survival, load []float64) Result {
 	t, ok := viewTrace(v, load)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"heapdrift/ingest/quantity"
 )
 
-// LeastDoubt is the probability from which a finding that is not certain may be a leak: below it nobody is asked about
-// it.
+// LeastDoubt is the probability from which a finding that is not certain may be a leak: below it, users are not asked
+// about it.
 const LeastDoubt = 0.1
 
 // An ambiguity holds the facts about some growth that tell which patterns one run cannot distinguish from a leak.
@@ -29,10 +29,10 @@ const (
 	decidingExpiries = 4
 )
 
-// RuleNext is the rule of the clause, the last one, that says what one run cannot tell from a leak, and what to record.
+// RuleNext is the Rule of the last clause, which says what one run cannot tell from a leak, and what to record.
 const RuleNext = "next"
 
-// StillFilling is that clause where nothing speaks against a leak.
+// StillFilling is the text of that clause where no condition speaks against a leak.
 const StillFilling = "Record longer, or mark it known: a cache that is still filling looks the same."
 
 // A pattern is growth that one run cannot tell from a leak, and what to record next.
@@ -113,7 +113,7 @@ func next(r *Result, of *ambiguity) []Clause {
 		if p.looks(of) {
 			c := Clause{Rule: RuleNext, Text: p.words(of)}
 			if p.longer != nil {
-				c.Longer = p.longer(of)
+				c.LengthFactor = p.longer(of)
 			}
 			return []Clause{c}
 		}

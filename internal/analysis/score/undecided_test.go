@@ -59,8 +59,8 @@ func TestPatternsThatOneRunCannotTell(t *testing.T) {
 		{"steady", ambiguity{shape: steady, grown: true}, "a cache that is still filling", 0},
 	} {
 		list := conclude(&Result{Class: ClassGrowing, Score: 0.4}, &c.ambiguity)
-		if last := list[len(list)-1]; last.Rule != "next" || !strings.Contains(last.Text, c.want) || last.Longer != c.longer {
-			t.Errorf("%s: %q, %v times as long, want %q", c.name, last.Text, last.Longer, c.want)
+		if last := list[len(list)-1]; last.Rule != "next" || !strings.Contains(last.Text, c.want) || last.LengthFactor != c.longer {
+			t.Errorf("%s: %q, %v times as long, want %q", c.name, last.Text, last.LengthFactor, c.want)
 		}
 	}
 	if list := conclude(&Result{Class: ClassCache}, &ambiguity{shape: bursts, bursts: 3}); len(list) != 1 {

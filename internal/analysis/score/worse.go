@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// NoticeableFactor is by which factor a rate must be higher before a build counts as worse: less is what another
-// compiler, machine or order of work makes.
+// NoticeableFactor is how many times as high a rate must be before a build counts as worse: another compiler, machine
+// or order of work makes smaller differences.
 const NoticeableFactor = 1.25
 
 // An Exposure is how much one signature grew in one run.
 type Exposure struct {
 	Count float64 // blocks: survivors of a trace, or the sum of the rises of a series
-	Over  float64 // hours or work units; the same unit on both sides
+	Over  float64 // hours or work units; the same unit in both runs that are compared
 	// Dispersion is the variance of Count over its mean, 1 for independent blocks, more where they come in bursts. Less
 	// than 1 counts as 1.
 	Dispersion float64
 }
 
-// ProbabilityOfFaster is how sure it is that head grows more than 1.25 times as fast as base: 1 − p of the exact
-// conditional test, in which head's share of all blocks is binomial (Przyborowski & Wilenski 1940). Counts are divided
-// by the greater dispersion, because a burst is one event however many blocks it has. It is 0 where nothing can be
-// said.
+// ProbabilityOfFaster is the probability that head grows more than NoticeableFactor times as fast as base: 1 − p of the
+// exact conditional test, in which head's share of all blocks is binomial (Przyborowski & Wilenski 1940). Counts are
+// divided by the greater dispersion, because a burst is one event however many blocks it has. It is 0 where one of the
+// two is unknown.
 func ProbabilityOfFaster(base, head Exposure) float64 {
 	for _, e := range []Exposure{base, head} {
 		if !(e.Over > 0) || math.IsInf(e.Over, 0) || !(e.Count >= 0) || math.IsInf(e.Count, 0) {
@@ -42,8 +42,8 @@ func ProbabilityOfFaster(base, head Exposure) float64 {
 	return 1 - betaRegularized(share, k, base.Count/dispersion+1)
 }
 
-// Discoveries says which of many p-values to believe so that the share of false ones among them is q on average
-// (Benjamini & Hochberg 1995).
+// Discoveries says for each of many p-values whether to believe it, so that q is the average share of false ones among
+// those believed (Benjamini & Hochberg 1995).
 func Discoveries(p []float64, q float64) []bool {
 	order := make([]int, len(p))
 	for i := range order {

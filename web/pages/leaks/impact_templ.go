@@ -50,7 +50,7 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(m.Silenced)+len(m.Heard)+len(m.Turned) == 0 {
+			if len(m.Silenced)+len(m.Unsilenced)+len(m.ChangedRuns) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"note\">No leak becomes known and no recent verdict changes.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -62,13 +62,13 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if len(m.Heard) > 0 {
-				templ_7745c5c3_Err = silencingsTable(project, "Counted again", m.Heard).Render(ctx, templ_7745c5c3_Buffer)
+			if len(m.Unsilenced) > 0 {
+				templ_7745c5c3_Err = silencingsTable(project, "Counted again", m.Unsilenced).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			if len(m.Turned) > 0 {
+			if len(m.ChangedRuns) > 0 {
 				templ_7745c5c3_Err = turnedTable(m).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

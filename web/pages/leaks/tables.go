@@ -25,7 +25,7 @@ func statesTable(v signatureView) *ui.Table {
 func turnedTable(m *leaks.Impact) *ui.Table {
 	t := ui.NewTable("", "moved", ui.Col("Run"), ui.Col("Now"), ui.Col("After saving")).
 		InBox("").Caption("Changed verdicts")
-	for _, r := range m.Turned {
+	for _, r := range m.ChangedRuns {
 		t.Row(ui.PartCell("", ui.Link(ui.RunURL(r.Run), r.Build+", run "+r.Name), ui.Small(r.Scenario)),
 			ui.PartCell("", ui.Text(string(r.From)), ui.Small(r.FromWhy)).Titled(r.FromWhy),
 			ui.PartCell("", ui.Strong(string(r.To)), ui.Small(r.ToWhy)).Titled(r.ToWhy))

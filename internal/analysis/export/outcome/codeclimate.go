@@ -27,7 +27,7 @@ type climateIssue struct {
 }
 
 // CodeClimate writes a list of issues. Their fingerprint is the signature: a leak that moves to another line stays the
-// same issue. Fixed leaks are not in it, nor are known ones: GitLab shows what comes and goes between two lists.
+// same issue. Fixed and known leaks are left out: GitLab shows what appears and disappears between two lists.
 func CodeClimate(w io.Writer, o *Outcome) error {
 	issues := []climateIssue{}
 	if o.Gate == GateError { // an empty list would look as if every leak were gone

@@ -172,7 +172,7 @@ func leakCase(o *Outcome, row []*Leak) junitCase {
 // details are all that is known of a leak, line by line.
 func (l *Leak) details() string {
 	lines := []string{l.Text()}
-	for _, line := range []string{l.Place(), l.URL} {
+	for _, line := range []string{l.FileLine(), l.URL} {
 		if line != "" {
 			lines = append(lines, line)
 		}

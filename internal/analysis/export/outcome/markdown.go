@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// CommentMark begins a comment that a job finds again, to change it instead of adding another: one for each project and
+// CommentMark is the first line of a comment, by which a job finds it again to update it. It differs by project and
 // scenario.
 func (o *Outcome) CommentMark() string {
 	safe := func(s string) string { return strings.NewReplacer("--", "- -", ">", " ", "\n", " ").Replace(s) }
@@ -26,7 +26,7 @@ const maxShown = 50
 var gateMarks = map[string]string{GatePassed: "✅ passed", GateFailed: "❌ failed", GateInconclusive: "❔ inconclusive",
 	GatePending: "⏳ pending", GateError: "⚠ error"}
 
-// Markdown writes a comment or a summary.
+// Markdown writes a comment for a pull request, or a summary of a job.
 func Markdown(w io.Writer, o *Outcome) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s\n### heapdrift: %s %s\n\n", o.CommentMark(), mdText(strings.TrimSpace(o.Project+" "+o.Scenario)),
@@ -131,7 +131,7 @@ func (l *Leak) writeRow(b *bufio.Writer, below string) {
 	if l.URL != "" {
 		name = "[" + name + "](" + mdURL(l.URL) + ")"
 	}
-	if place := l.Place(); place != "" {
+	if place := l.FileLine(); place != "" {
 		name += " " + mdText(place[strings.LastIndexAny(place, `\/`)+1:])
 	}
 	owner := strings.TrimSpace(l.Owner + " " + l.Ticket)

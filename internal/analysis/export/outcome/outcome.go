@@ -40,62 +40,62 @@ var changes = []struct{ change, word, title string }{
 	{ChangeKnown, "known", "Known leak"}, {ChangeFixed, "fixed", "Fixed leak"},
 }
 
-// An Outcome is what is said of a run.
+// An Outcome is the verdict on a run and the leaks in it, for CI systems.
 type Outcome struct {
 	Version  string // of heapdrift
-	Project  string // or the process, where there is no project
+	Project  string // name of the project, else of the process
 	Build    string
 	Baseline string // build that it was compared with; "" for none
 	Scenario string
 	Commit   string
-	Gate     string
-	Code     string // why there is no verdict, where the gate is GateError; "" where nothing says
-	Why      string // by what the gate was decided
-	Sentence string
-	Power    string // what the evidence would have shown
-	Matters  string // from which growth on a leak matters, and who says so; "" where nothing says
-	URL      string // page of the run; "" without a server
-	CI       string // page of the job; "" outside of one
-	Problems []string
+	Gate     string   // one of the Gate constants
+	Code     string   // code of the error, where the gate is GateError; "" where there is none
+	Why      string   // what decided the gate
+	Sentence string   // the verdict, for people
+	Power    string   // which leak the evidence would have shown, for people
+	Matters  string   // the growth from which a leak matters, and who says so; "" where unknown
+	URL      string   // page of the run; "" without a server
+	CI       string   // page of the job; "" outside of one
+	Problems []string // sentences about evidence that could not be read
 	Leaks    []Leak
 
-	Began time.Time     // when the job began; zero where nothing says
-	Took  time.Duration // until the verdict
+	Began time.Time     // when the job began; zero where unknown
+	Took  time.Duration // from Began to the verdict
 }
 
 // A Leak is a signature that leaks or grows, or did so in the baseline.
 type Leak struct {
 	Signature string   `json:"signature"`
 	Title     string   `json:"title"`
-	Change    string   `json:"change"`
-	Class     string   `json:"class"`
-	Certain   bool     `json:"certain"`
-	Score     *float64 `json:"score"`
+	Change    string   `json:"change"`  // one of the Change constants
+	Class     string   `json:"class"`   // an analysis.Class
+	Certain   bool     `json:"certain"` // it may fail a gate
+	Score     *float64 `json:"score"`   // probability of a leak; nil where nothing can be said
 	// Fails says that the gate fails because of it.
 	Fails bool `json:"fails"`
-	// Doubtful says that it could fail the gate and is not decided.
+	// Doubtful says that it could fail the gate, but the evidence does not decide.
 	Doubtful bool     `json:"doubtful"`
-	Growth   string   `json:"growth"` // in words, of leaks at exit what was left; "" where nothing can be said
-	Module   string   `json:"module"`
-	Function string   `json:"function"`
-	File     string   `json:"file"` // from the root of the sources with slashes, or as the PDB has it; "" where it is not known
-	Line     int      `json:"line"`
-	InSource bool     `json:"in_source"` // File is from the root of the sources
-	Frames   []string `json:"frames"`
-	Reasons  []string `json:"reasons"`
-	FirstBad string   `json:"first_bad_build"` // build
+	Growth   string   `json:"growth"`          // in words; of leaks at exit what was left; "" where unknown
+	Module   string   `json:"module"`          // of the blamed frame
+	Function string   `json:"function"`        // of the blamed frame
+	File     string   `json:"file"`            // of the blamed frame: relative to the root of the sources with slashes, or as the PDB has it; "" where unknown
+	Line     int      `json:"line"`            // 0 where unknown
+	InSource bool     `json:"in_source"`       // File is relative to the root of the sources
+	Frames   []string `json:"frames"`          // of the stack, innermost first
+	Reasons  []string `json:"reasons"`         // sentences of the gate about it
+	FirstBad string   `json:"first_bad_build"` // first build in which it was bad; "" where unknown
 	Owner    string   `json:"owner"`
 	Ticket   string   `json:"ticket"`
 	Known    string   `json:"known"` // why it is tolerated
-	URL      string   `json:"url"`
+	URL      string   `json:"url"`   // page of the leak; "" without a server
 	// Cause is what it is lost together with, in words that all leaks of the cause have: "lost objects of
 	// app!Session::Open"; "" where it shares its cause with no other. Ratio is that of their blocks: "1 : 5 : 2".
 	Cause string `json:"cause,omitempty"`
 	Ratio string `json:"ratio,omitempty"`
 }
 
-// GroupByCause are the leaks that count as one: those of one cause that the gate takes alike, in the order of the
-// first.
+// GroupByCause groups the leaks that count as one: those of one cause for which the gate decides the same, in the order
+// of the first.
 func GroupByCause(list []*Leak) [][]*Leak {
 	type key struct {
 		cause, change   string
@@ -133,8 +133,8 @@ func (l *Leak) IsImprobable() bool {
 	return l.Score != nil && *l.Score < score.LeastDoubt && !l.Fails && !l.Doubtful && l.Change != ChangeFixed
 }
 
-// Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they
-// are.
+// Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change; equal ones keep
+// their order.
 func (o *Outcome) Sort() {
 	rank := func(l *Leak) int {
 		return slices.IndexFunc(changes, func(c struct{ change, word, title string }) bool { return c.change == l.Change })
@@ -150,7 +150,7 @@ func (o *Outcome) Sort() {
 	})
 }
 
-// Count is how many leaks have the change; those that are lost together are one.
+// Count is how many leaks have the change; leaks that are lost together count once.
 func (o *Outcome) Count(change string) (n int64) {
 	for _, row := range o.rows() {
 		if row[0].Change == change {
@@ -175,7 +175,7 @@ func (l *Leak) changed() struct{ change, word, title string } {
 	return changes[2]
 }
 
-// Text says of a leak what is known in a sentence or two.
+// Text describes a leak in a sentence or two.
 func (l *Leak) Text() string {
 	text := l.Class
 	if l.Growth != "" {
@@ -197,17 +197,17 @@ func LeftText(bytes, blocks int64) string {
 	return fmt.Sprintf("%s in %s at exit", quantity.Bytes(bytes), quantity.Plural(blocks, "block"))
 }
 
-// Place is the file and line of a leak; "" where they are not known.
-func (l *Leak) Place() string {
+// FileLine is "file:line" of a leak; "" where they are unknown.
+func (l *Leak) FileLine() string {
 	if l.File == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s:%d", l.File, l.Line)
 }
 
-// A Format is one form of an outcome.
+// A Format is one file format of an outcome.
 type Format struct {
-	Name  string
+	Name  string // "junit", "sarif"
 	Write func(w io.Writer, o *Outcome) error
 }
 
