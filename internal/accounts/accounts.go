@@ -77,7 +77,7 @@ func RoleOf(text string) (Role, error) {
 	return "", &leaks.FieldError{Field: "role", Message: "is none of viewer, member, admin"}
 }
 
-// ScopesOf reads the scopes of a new token, each once. Its error is a *leaks.FieldError.
+// ScopesOf reads the scopes of a new token, and drops repeated ones. Its error is a *leaks.FieldError.
 func ScopesOf(texts []string) ([]Scope, error) {
 	var scopes []Scope
 	for _, text := range texts {
@@ -98,8 +98,8 @@ func ScopesOf(texts []string) ([]Scope, error) {
 // maxName is how long the name of a user or a token may be, in characters.
 const maxName = 64
 
-// CheckUserName refuses names that no account may have: they stand in the audit beside names that somebody typed. Its
-// error is a *leaks.FieldError.
+// CheckUserName refuses names that no account may have, because the audit uses them for other actors. Its error is a
+// *leaks.FieldError.
 func CheckUserName(name string) error {
 	if err := checkName("name", name, " ._+@-"); err != nil {
 		return err

@@ -10,35 +10,35 @@ const tokenActor = "token "
 
 // An Actor is who a request comes from. The zero one is nobody, who may do nothing.
 type Actor struct {
-	// Name is who did it, for the audit: of a user, or of a token behind "token ". Empty for nobody and where a server is
-	// open.
+	// Name is who did it, for the audit: the name of a user, or "token " and the name of a token. It is "" for nobody
+	// and where a server is open.
 	Name string
-	User int64 // 0 for none
+	User int64 // id; 0 for none
 	// Server says that a user administers the server: all of its projects and its accounts.
 	Server bool
 	// Open says that the server asks nobody who they are: everybody may do everything.
 	Open bool
-	// Roles are what a user is in which project, by its number.
+	// Roles are the roles of a user, by the id of the project.
 	Roles map[int64]Role
 
-	Token  int64   // 0 for none
+	Token  int64   // id; 0 for none
 	Scopes []Scope // of the token
-	// Project is the only one that a token is good for.
+	// Project is the id of the only project that a token is for; 0 for none.
 	Project int64
 }
 
-// OfToken is the actor that a token stands for.
+// OfToken makes the actor of a request with this token.
 func OfToken(id int64, name string, project int64, scopes []Scope) Actor {
 	return Actor{Name: tokenActor + name, Token: id, Project: project, Scopes: scopes}
 }
 
-// Known reports whether heapdrift knows who it is: names of others are as they were typed.
+// Known reports whether the actor is a user or a token, whose name heapdrift has checked.
 func (a *Actor) Known() bool { return a.User != 0 || a.Token != 0 }
 
-// Somebody reports whether a request is answered at all where it must not be public.
+// Somebody reports whether the actor gets more than public pages: a user, a token, or anyone on an open server.
 func (a *Actor) Somebody() bool { return a.Open || a.Known() }
 
-// May reports whether the actor has a right in a project, by its number.
+// May reports whether the actor has a right in the project with this id.
 func (a *Actor) May(right Right, project int64) bool {
 	switch {
 	case a.Open, a.Server:
@@ -67,7 +67,7 @@ func (a *Actor) MaySomewhere(right Right) bool {
 	return false
 }
 
-// MaySee reports whether the actor may know that a project exists.
+// MaySee reports whether the actor may know that the project with this id exists.
 func (a *Actor) MaySee(project int64) bool { return a.May(Decide, project) }
 
 // MayEverywhere reports whether the actor administers the server: makes projects, accounts, and reads what belongs to
@@ -85,7 +85,7 @@ func WithActor(ctx context.Context, a *Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorFrom is the actor for whom work is done, nobody where the context names none.
+// ActorFrom is the actor that WithActor put into the context; a zero Actor, who is nobody, for none. It is never nil.
 func ActorFrom(ctx context.Context) *Actor {
 	if a, ok := ctx.Value(actorKey{}).(*Actor); ok {
 		return a
@@ -93,8 +93,8 @@ func ActorFrom(ctx context.Context) *Actor {
 	return &Actor{}
 }
 
-// IsVerified reports whether a name in an audit is that of the actor for whom work is done, as heapdrift knows it, and
-// not one that somebody typed.
+// IsVerified reports whether a name for the audit is that of the context's actor, which heapdrift has checked. Other
+// names are as somebody typed them.
 func IsVerified(ctx context.Context, name string) bool {
 	a := ActorFrom(ctx)
 	return a.Known() && a.Name == name

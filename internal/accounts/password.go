@@ -47,7 +47,7 @@ func CheckPassword(password string) error {
 	return nil
 }
 
-// HashPassword is what the store keeps of a password, in the form that other programs write argon2id in.
+// HashPassword makes what the store keeps of a password: an argon2id hash in the PHC string format.
 func HashPassword(ctx context.Context, password string) (string, error) {
 	if err := CheckPassword(password); err != nil {
 		return "", err
@@ -67,8 +67,8 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 // nobodysHash is compared with where there is no account: to find that out takes as long as a wrong password.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// VerifyPassword reports whether a password is the one that a hash was made of. An empty hash is no password's, and
-// takes as long to compare.
+// VerifyPassword reports whether the hash was made of the password. An empty hash matches none, and takes as long to
+// compare.
 func VerifyPassword(ctx context.Context, hash, password string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil

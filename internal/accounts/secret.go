@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Secret is what opens something and is shown once. The store keeps its digest only.
+// A Secret gives access to something, and is shown once. The store keeps its digest only.
 type Secret struct {
 	Text   string
 	Digest []byte // SHA-256 of the text
@@ -22,15 +22,15 @@ const (
 	randomText  = 26 // characters of rand.Text, five bits each
 )
 
-// NewToken makes the token of a CI job: "hd_", 130 random bits, and a checksum by which scanners of secrets and the
-// server tell it from a slip of the keyboard.
+// NewToken makes the token of a CI job: "hd_", 130 random bits, and a checksum by which secret scanners recognise it
+// and the server recognises typing errors. The prefix is the beginning of the text, which lists show.
 func NewToken() (token Secret, prefix string) {
 	random := rand.Text()
 	text := tokenPrefix + random + checksum(random)
 	return Secret{text, digestOf(text)}, text[:shownPrefix]
 }
 
-// TokenDigest is what the store knows a token by; false for what no token can be.
+// TokenDigest is the digest by which the store finds a token; false if the text cannot be a token.
 func TokenDigest(text string) ([]byte, bool) {
 	rest, ok := strings.CutPrefix(text, tokenPrefix)
 	if !ok || len(rest) != randomText+8 || checksum(rest[:randomText]) != rest[randomText:] {
@@ -50,7 +50,7 @@ func NewLink() Secret {
 	return Secret{text, digestOf(text)}
 }
 
-// LinkDigest is what the store knows a link by; false for what no link can be.
+// LinkDigest is the digest by which the store finds a link; false if the text cannot be a link.
 func LinkDigest(text string) ([]byte, bool) {
 	if len(text) != randomText {
 		return nil, false
@@ -63,5 +63,5 @@ func digestOf(text string) []byte {
 	return sum[:]
 }
 
-// ShortSum is a number that tells texts apart where they are no names. It guards nothing.
+// ShortSum is a 32-bit checksum of a text. It tells texts apart where nobody tries to deceive, and is no protection.
 func ShortSum(text string) uint32 { return crc32.ChecksumIEEE([]byte(text)) }

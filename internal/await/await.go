@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Patience is how long Until waits: long enough for a busy machine, since only a failing test waits that long.
+// Patience is how long Until waits at most: enough for a busy machine, since only a failing test waits that long.
 const Patience = 2 * time.Minute
 
 // The condition is asked again after a pause, which doubles from the shortest to the longest.
 const shortest, longest = time.Millisecond, 50 * time.Millisecond
 
-// Until waits until the condition is true, and ends the test where it stays false. what completes the sentence "waited
-// in vain for …".
+// Until waits until the condition is true, and fails the test if it is not after Patience. what completes the sentence
+// "waited in vain for …".
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)

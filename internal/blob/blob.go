@@ -32,7 +32,7 @@ type Store interface {
 	// Rename gives a blob another key, or says ErrNotFound. A blob that has that key already is replaced. An error
 	// can leave the blob under both keys, never under none.
 	Rename(ctx context.Context, from, to string) error
-	// Delete deletes a blob. It is no error where the blob does not exist.
+	// Delete deletes a blob. It returns nil where the blob does not exist.
 	Delete(ctx context.Context, key string) error
 	// List yields the blobs whose keys start with the prefix, in the order of their keys; the first error ends it.
 	// The blobs yielded may be deleted meanwhile.

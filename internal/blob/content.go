@@ -15,7 +15,7 @@ import (
 // Digest identifies content.
 type Digest struct {
 	SHA256 string // lower-case hex
-	Bytes  int64
+	Bytes  int64  // length
 }
 
 // incoming is the prefix of keys for what is being stored and has no key of its own yet.
@@ -41,8 +41,8 @@ func PutDigest(ctx context.Context, s Store, key string, r io.Reader) (Digest, e
 	return Digest{SHA256: hex.EncodeToString(digest.Sum(nil)), Bytes: n}, nil
 }
 
-// PutContent stores all of r under the key that its digest gives it. The same content is stored once, however
-// often and by however many it is put.
+// PutContent stores all of r under its ContentKey. The same content is stored once, however often and by however many
+// callers it is put.
 func PutContent(ctx context.Context, s Store, r io.Reader) (Digest, error) {
 	key := IncomingKey()
 	digest, err := PutDigest(ctx, s, key, r)
@@ -55,7 +55,8 @@ func PutContent(ctx context.Context, s Store, r io.Reader) (Digest, error) {
 	return digest, nil
 }
 
-// KeptFor is how long content must not be deleted after it was put: whoever put it may be about to record that.
+// KeptFor is how long content must not be deleted after it was put: its caller may be about to store a row that refers
+// to it.
 const KeptFor = time.Hour
 
 // settle moves a blob to the key that its digest gives it, or deletes it where that is there already, unless that was
@@ -74,8 +75,8 @@ func settle(ctx context.Context, s Store, key string, digest Digest) error {
 	return err
 }
 
-// SweepIncoming deletes what has lain under keys of IncomingKey for longer than age, which should be longer than any
-// upload takes, and returns how many blobs that were. Several processes may sweep at once.
+// SweepIncoming deletes the blobs that are older than age under keys of IncomingKey, and returns how many. age should
+// be longer than any upload takes. Several processes may sweep at once.
 func SweepIncoming(ctx context.Context, s Store, age time.Duration) (int, error) {
 	swept := 0
 	for info, err := range s.List(ctx, incoming) {

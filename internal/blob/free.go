@@ -1,6 +1,6 @@
 package blob
 
-// Free is how many bytes can still be stored; false where that is not known, as of S3.
+// Free is how many bytes can still be stored; false where that is unknown, as for S3.
 func Free(s Store) (int64, bool) {
 	d, ok := s.(*disk)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 // localBytes is how much of a blob is in memory at once while it is copied.
 const localBytes = 8 << 20
 
-// Content is what Local makes local: a Reader, or another file that is read in the same ways.
+// Content is content that can be read at any offset: a Reader of a blob, or another file.
 type Content interface {
 	io.ReaderAt
 	io.Closer
@@ -27,8 +27,8 @@ type LocalFile interface {
 	Descriptor() *os.File
 }
 
-// Local gives what is read at random, or by another process, as a file of this machine: r itself where it is one, else
-// a copy in a temporary file that no folder lists. It takes r over.
+// Local returns the content as a file of this machine, for what reads at random or in another process: r itself if it
+// is one, else a copy in a temporary file that no folder lists. The caller closes the result, and no longer r.
 func Local(ctx context.Context, r Content) (_ LocalFile, err error) {
 	if here, ok := r.(LocalFile); ok {
 		return here, nil

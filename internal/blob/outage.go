@@ -9,7 +9,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// IsFull reports whether an error says that there is no room where the blobs lie.
+// IsFull reports whether an error says that the disk of the blobs is full.
 func IsFull(err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true
@@ -19,7 +19,7 @@ func IsFull(err error) bool {
 		answered.Code == "XMinioStorageFull" || answered.Code == "QuotaExceeded")
 }
 
-// IsUnavailable reports whether an error says that the store does not answer now. What was asked may succeed later.
+// IsUnavailable reports whether an error says that the store does not answer now. A later try may succeed.
 func IsUnavailable(err error) bool {
 	var answered minio.ErrorResponse
 	if errors.As(err, &answered) {

@@ -128,7 +128,7 @@ func TestS3FetchesOnce(t *testing.T) {
 func breakOff(fake *fakeS3, n int32) {
 	var left atomic.Int32
 	left.Store(n)
-	fake.Meddle = func(w http.ResponseWriter, r *http.Request) bool {
+	fake.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Range") == "" || left.Add(-1) < 0 {
 			return false
 		}
@@ -170,7 +170,7 @@ func TestS3IgnoredRange(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)
 	put(t, s, "blob", noise(1, 3*mib))
-	fake.Meddle = func(_ http.ResponseWriter, r *http.Request) bool {
+	fake.Intercept = func(_ http.ResponseWriter, r *http.Request) bool {
 		r.Header.Del("Range")
 		return false
 	}
@@ -206,7 +206,7 @@ func TestS3ReplacedWhileRenaming(t *testing.T) {
 			blob.SetCopyPart(s, 8<<20)
 			put(t, s, "from", noise(1, size))
 			var once sync.Once
-			fake.Meddle = func(_ http.ResponseWriter, r *http.Request) bool {
+			fake.Intercept = func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.Header.Get("X-Amz-Copy-Source") != "" {
 					once.Do(func() { fake.Do(http.MethodPut, "/evidence/some/prefix/from", nil, noise(2, size)) })
 				}
@@ -265,7 +265,7 @@ func TestS3Prefix(t *testing.T) {
 
 func TestS3DeniesAccess(t *testing.T) {
 	fake := newFakeS3(t)
-	fake.Meddle = func(w http.ResponseWriter, _ *http.Request) bool {
+	fake.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusForbidden)
 		return true
 	}

@@ -19,10 +19,10 @@ const FirstVersion = "0.1.0"
 // Package is the path of this package, below which Stamp sets variables.
 const Package = "heapdrift/internal/build"
 
-// Platforms are those that a release is built for, as GOOS/GOARCH.
+// Platforms are the platforms that a release is built for, as GOOS/GOARCH.
 var Platforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
 
-// Clients are those that a release has the client for: Platforms, and the 32-bit Windows that is still in use.
+// Clients are the platforms that a release has the client for: Platforms, and 32-bit Windows.
 var Clients = append(slices.Clone(Platforms), "windows/386")
 
 // What tools/build sets with the linker; all empty in a plain build.
@@ -31,10 +31,10 @@ var version, commit, date, modified string
 // Info is what is known of a program.
 type Info struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"`   // "" where nobody knows
+	Commit   string `json:"commit"`   // hash; "" where unknown
 	Modified bool   `json:"modified"` // the tree had changes that are in no commit
 	Date     string `json:"date"`     // of the commit, RFC 3339 in UTC
-	Go       string `json:"go"`
+	Go       string `json:"go"`       // version of the compiler
 	Platform string `json:"platform"` // GOOS/GOARCH
 }
 
@@ -138,7 +138,7 @@ func following(release string) string {
 	return release[:i+1] + strconv.Itoa(patch+1) + "-"
 }
 
-// Stamp are the linker's flags that make a program say i of itself.
+// Stamp returns the flags of the linker with which a program reports i as its own Info.
 func (i *Info) Stamp() string {
 	var b strings.Builder
 	for _, v := range [][2]string{{"version", i.Version}, {"commit", i.Commit}, {"date", i.Date},

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/needs"
 )
 
-// Path returns the path of a file or folder of the corpus, or skips the test. The corpus is at HEAPDRIFT_CORPUS, by
-// default shared/corpus beside the repository.
+// Path returns the path of a file or folder of the corpus, or skips the test where it is absent. The corpus is at
+// HEAPDRIFT_CORPUS, by default shared/corpus beside the repository.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
 	root := os.Getenv("HEAPDRIFT_CORPUS")

@@ -23,8 +23,8 @@ const Project = "shopd"
 // soak is the scenario whose report is opened.
 const soak = "soak-60min"
 
-// Load uploads the demo evidence through the same door as everybody's, waits for the results and returns the path of
-// the report to open, that of the last build. It does nothing where the evidence is there already.
+// Load uploads the demo evidence as any client would, waits for the results, and returns the path of the report of the
+// last build. Evidence that is there already is not uploaded again.
 func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, err error) {
 	var run int64
 	err = eachFile(func(build, folder, name string, content io.Reader) error {

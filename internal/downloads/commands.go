@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// A System is how its users get the program.
+// A System has the commands with which users of an operating system get the program.
 type System struct {
-	Name  string // as people write it
+	Name  string // for people: "Windows"
 	Lines []Line
 }
 
-// A Line is a command for one shell. ID is one for the place where it stands on a page.
+// A Line is a command for one shell. ID is the id of its HTML element, one for each place on a page.
 type Line struct{ ID, Shell, Command string }
 
-// Path is where a server has the program of a platform.
+// Path is the path of the program of a platform on a server.
 func (p Platform) Path() string { return "/download/" + p.String() + "/" + p.Program() }
 
 // systemNames are the systems in the order of the page.
 var systemNames = []struct{ system, name string }{{"windows", "Windows"}, {"linux", "Linux"}, {"darwin", "macOS"}}
 
-// Systems are the commands for programs of a server. For each system they name the architecture that most machines
-// have.
+// Systems returns the commands that download programs of a server. For each system they name the architecture that most
+// machines have.
 func Systems(server string, programs []Program) []System {
 	var list []System
 	for _, s := range systemNames {

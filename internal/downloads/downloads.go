@@ -27,22 +27,22 @@ import (
 	"heapdrift/internal/build"
 )
 
-// Folder is the name of the folder beside the server's program that is used where no other is named.
+// Folder is the name of the folder of downloads beside the server's program, the default.
 const Folder = "downloads"
 
-// VersionFile names the version of the programs in the folder.
+// VersionFile is the name of the file in the folder that has the version of its programs.
 const VersionFile = "VERSION"
 
 // maxVersion bounds what is read of the file: versions have some forty characters.
 const maxVersion = 256
 
-// A Platform is an operating system and an architecture in Go's words.
+// A Platform is an operating system and an architecture by Go's names: windows, amd64.
 type Platform struct{ System, Architecture string }
 
 // String is the name of the platform in paths: windows-amd64.
 func (p Platform) String() string { return p.System + "-" + p.Architecture }
 
-// Program is the file name of the program there.
+// Program is the file name of the program there: heapdrift or heapdrift.exe.
 func (p Platform) Program() string {
 	if p.System == "windows" {
 		return "heapdrift.exe"
@@ -53,7 +53,7 @@ func (p Platform) Program() string {
 // Here is the platform of this process.
 func Here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
-// Platforms are all for which a release has a client.
+// Platforms returns all platforms for which a release has a client.
 func Platforms() []Platform {
 	list := make([]Platform, 0, len(build.Clients))
 	for _, name := range build.Clients {
@@ -63,19 +63,19 @@ func Platforms() []Platform {
 	return list
 }
 
-// A Program is one that is given away.
+// A Program is a program that the server gives away.
 type Program struct {
 	Platform Platform
-	Size     int64
+	Size     int64  // bytes
 	SHA256   string // hexadecimal
 	Modified time.Time
 }
 
-// A Library gives programs away. It is safe for concurrent use.
+// A Library gives away programs. It is safe for concurrent use.
 type Library struct {
 	// Dir is the folder; it need not exist.
 	Dir string
-	// Own is the path of the server's program, which is given away for its platform where the folder has none.
+	// Own is the path of the server's own program, which is given away for its platform where the folder has none.
 	Own string
 	// Version is that of the server.
 	Version string
@@ -91,7 +91,8 @@ type sum struct {
 	digest   string
 }
 
-// List returns the programs that are there, in the order of Platforms, and why the folder gives none, if so.
+// List returns the programs that are there, in the order of Platforms. missing says why the folder gives none; "" where
+// it gives some.
 func (l *Library) List(ctx context.Context) (programs []Program, missing string, err error) {
 	missing, err = l.refused()
 	if err != nil {
@@ -111,7 +112,8 @@ func (l *Library) List(ctx context.Context) (programs []Program, missing string,
 	return programs, missing, nil
 }
 
-// Open opens the program of a platform. Its error is fs.ErrNotExist where the library has none.
+// Open opens the program of a platform; the caller closes the file. The error is fs.ErrNotExist where the library has
+// none.
 func (l *Library) Open(ctx context.Context, p Platform) (Program, *os.File, error) {
 	f, err := l.open(p)
 	if err != nil {

@@ -33,7 +33,7 @@ type PostgresOptions struct {
 	BinDir string
 	// Settings of the server, by the names of postgresql.conf.
 	Settings map[string]string
-	// Log hears of what takes long or looks odd; nil for silence.
+	// Log gets what takes long or looks odd; nil for no log.
 	Log *slog.Logger
 }
 
@@ -74,14 +74,14 @@ func StartPostgres(ctx context.Context, opt PostgresOptions) (*Postgres, error) 
 	return p, nil
 }
 
-// URL is how to connect: as superuser to a database of its own, both named heapdrift.
+// URL is the connection string: as superuser to a database of its own, both named heapdrift.
 func (p *Postgres) URL() string { return p.url(superuser) }
 
 // Done is closed when the server has ended, by Stop or by itself.
 func (p *Postgres) Done() <-chan struct{} { return p.server.done }
 
-// Stop shuts the server down and gives the directory free. It says why where the server had ended by itself. Further
-// calls return the same.
+// Stop shuts the server down and releases the directory. The error says why, where the server had ended by itself.
+// Further calls return the same.
 func (p *Postgres) Stop() error {
 	p.stop.Do(func() {
 		if p.server != nil {

@@ -25,33 +25,34 @@ import (
 type Intake struct {
 	Store    *store.Store
 	Blobs    blob.Store
-	MaxBytes int64 // the largest file taken; 0 for no limit
+	MaxBytes int64 // the largest file accepted; 0 for no limit
 	// MinFree is how many bytes of the disk stay free; 0 for none.
 	MinFree int64
-	// TokenQuota is how many bytes may come with a token in a day, in UTC; 0 for no limit.
+	// TokenQuota is how many bytes may be uploaded with a token in a day, in UTC; 0 for no limit.
 	TokenQuota int64
-	// Taken is called with the size of every file that was taken in; nil for nobody.
+	// Taken is called with the size of every file that was accepted; nil for no call.
 	Taken func(bytes int64)
-	// Sandbox looks at what is packed, and at symbol files, in processes of their own; nil does it in this one.
+	// Sandbox inspects packed files and symbol files in child processes; nil does it in this one.
 	Sandbox *sandbox.Runner
 }
 
 // recordTimeout bounds moving a file that is there and recording it.
 const recordTimeout = 5 * time.Minute
 
-// ErrTooLarge says that a file is larger than this server takes.
+// ErrTooLarge says that a file is larger than MaxBytes.
 var ErrTooLarge = errors.New("intake: the file is larger than this server takes")
 
 // formats are those that evidence may be of.
 var formats = ingest.Formats()
 
-// Formats are the facts of all formats that are read, for pages and the API, which know no reader.
+// Formats returns the facts of all formats that are read, for pages and the API, which know no reader.
 func Formats() evidence.Formats { return ingest.Formats() }
 
-// HeadBytes is how much of the beginning of a file InspectStart reads.
+// HeadBytes is how many bytes of the beginning of a file InspectStart reads.
 const HeadBytes = ingest.HeadBytes
 
-// InspectStart says what a file is by its name and its first bytes, before it is sent: as Accept says it afterwards.
+// InspectStart says what a file is by its name and its first bytes, before it is sent. Accept refuses the same with the
+// same words.
 func InspectStart(name string, head []byte) (ingest.FileStart, error) {
 	name, err := cleanName(name)
 	if err != nil {

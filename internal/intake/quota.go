@@ -14,13 +14,13 @@ import (
 	"heapdrift/internal/store/accountstore"
 )
 
-// ErrNoSpace says that the server's disk would be too full.
+// ErrNoSpace says that the file would leave less than MinFree on the server's disk.
 var ErrNoSpace = errors.New("intake: the server's disk is full")
 
-// A QuotaError says that a token has sent as much as it may in a day.
+// A QuotaError says that a token has uploaded as much as it may in a day.
 type QuotaError struct {
 	Quota int64     // bytes a day
-	Until time.Time // when the next day begins
+	Until time.Time // when the next day begins, UTC
 }
 
 func (e *QuotaError) Error() string {
@@ -28,8 +28,8 @@ func (e *QuotaError) Error() string {
 		e.Until.Format(time.RFC3339))
 }
 
-// CheckQuota returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a
-// *QuotaError. It reserves nothing: it refuses early what would be refused later.
+// CheckQuota returns ErrNoSpace or a *QuotaError if the actor of the context may not upload so many bytes more, else
+// nil. It reserves nothing: it refuses early what would be refused later.
 func (in *Intake) CheckQuota(ctx context.Context, bytes int64) error {
 	if err := in.CheckSpace(bytes); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (in *Intake) CheckQuota(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// CheckSpace returns ErrNoSpace where so many bytes more would leave too little of the disk free.
+// CheckSpace returns ErrNoSpace if so many bytes more would leave less than MinFree on the disk, else nil.
 func (in *Intake) CheckSpace(bytes int64) error {
 	if free, known := blob.Free(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
 		return ErrNoSpace
@@ -61,9 +61,9 @@ func (in *Intake) metered(ctx context.Context) int64 {
 	return accounts.ActorFrom(ctx).Token
 }
 
-// ReserveQuota takes so many bytes of the quota of a context's token before they come, so that uploads at once do not
-// all find room for themselves alone. Its error is a *QuotaError where they are too many. Without a quota it returns
-// the zero traffic.
+// ReserveQuota reserves so many bytes of the quota of the context's token before they arrive: several uploads at the
+// same time cannot use the same rest of it. Its error is a *QuotaError where they are too many. Without a quota it
+// returns the zero Traffic.
 func (in *Intake) ReserveQuota(ctx context.Context, bytes int64) (store.Traffic, error) {
 	token := in.metered(ctx)
 	if token == 0 {
@@ -77,11 +77,11 @@ func (in *Intake) ReserveQuota(ctx context.Context, bytes int64) (store.Traffic,
 	return traffic, err
 }
 
-// A Body is a file on its way in, of which more is known than a reader says.
+// A Body is the content of a file that is being uploaded, with what is known of it beforehand.
 type Body struct {
 	io.Reader
-	Bytes    int64 // that are to come; 0 or less where that is not known
-	Reserved bool  // the quota of its token has been reserved
+	Bytes    int64 // length; 0 or less where unknown
+	Reserved bool  // ReserveQuota has reserved Bytes
 }
 
 // What is reserved ahead of a body of unknown length: as much again as has come, within these bounds.

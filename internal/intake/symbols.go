@@ -29,13 +29,13 @@ const (
 	CodeNoName     = "no-name"     // of a file in an archive
 )
 
-// SymbolsUpload are what became of one upload of symbols.
+// SymbolsUpload is the result of one upload of symbols.
 type SymbolsUpload struct {
 	Files   []store.CreatedSymbolFile
-	Refused []RefusedFile // files of an archive from which others were taken
+	Refused []RefusedFile // files of an archive that were refused while others were accepted
 }
 
-// A RefusedFile is a file of an archive that was not taken.
+// A RefusedFile is a file of an archive that was refused.
 type RefusedFile struct {
 	Name    string // in the archive
 	Code    string
@@ -85,7 +85,8 @@ func (in *Intake) acceptSymbols(ctx context.Context, group, name string, body io
 	return SymbolsUpload{Files: files, Refused: found.Refused}, err
 }
 
-// CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.
+// CheckGroup returns a *leaks.FieldError unless group can name files that were uploaded together; "" is no group, and
+// allowed.
 func CheckGroup(group string) error {
 	if len(group) > maxGroup ||
 		strings.Trim(group, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
@@ -179,6 +180,6 @@ var unreadFormats = []string{
 	CodeNotSymbols, pdb.CodeNotPDB, pdb.CodePDB2, pdb.CodePortable, pdb.CodeUnsupported, pe.CodeNotPE,
 }
 
-// IsUnreadFormat reports whether a file was refused with this code because its format is not read. Of another refused
-// file the content is wrong.
+// IsUnreadFormat reports whether a file was refused with this code because its format is not read. Other codes say that
+// the content is wrong.
 func IsUnreadFormat(code string) bool { return slices.Contains(unreadFormats, code) }

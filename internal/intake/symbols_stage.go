@@ -33,7 +33,7 @@ type stagedFile struct {
 	identity symbols.Identity
 }
 
-// SymbolFile is what the store keeps of a symbol file, whose content is stored.
+// SymbolFile makes the row of a symbol file whose content is stored.
 func SymbolFile(id symbols.Identity, content blob.Digest, origin, group string) store.SymbolFile {
 	return store.SymbolFile{
 		Kind: string(id.Kind), Name: id.Name, Key: id.Key(), DebugID: id.DebugID, PDB: printable(id.PDB),

@@ -30,7 +30,8 @@ type symbolUpload struct {
 	MaxBytes int64  `json:"max_bytes"` // that it may unpack to; 0 for no limit
 }
 
-// Sandboxed are the tasks of intake that run in processes of their own: the inspection of packed files and of symbols.
+// Sandboxed returns the tasks of intake that a child process can run, by name: the inspection of packed files and of
+// symbols.
 func Sandboxed() map[string]sandbox.Task {
 	return map[string]sandbox.Task{taskInspect: inspectApart, taskSort: sortApart}
 }

@@ -29,7 +29,7 @@ const (
 // A Stage is a part of a job and its share of the job's percents.
 type Stage struct {
 	Name  string
-	Share int
+	Share int // percent of the job
 }
 
 // A StageList is the stages of a job in their order. Their shares add up to 100.
@@ -48,7 +48,7 @@ type Kind struct {
 	Name  string
 	Title string      // of its line on pages; "" where that is the name of a file
 	Next  string      // the kind of job that its result queues for the run; "" for none
-	Ways  []StageList // a job goes one of them
+	Ways  []StageList // a job goes through the stages of one of them
 }
 
 // Kinds are all kinds, in the order in which a run meets them.
@@ -73,7 +73,8 @@ func (k Kind) Has(stage string) bool {
 	})
 }
 
-// At is how far a job is that has done a part of a stage.
+// At is the percentage of the job, from 0 to 100, when done of total of a stage are done, and the name of the stage to
+// show.
 func (w StageList) At(stage string, done, total int64) (percent int, name string) {
 	for _, s := range w {
 		if s.Name == stage {
@@ -85,5 +86,5 @@ func (w StageList) At(stage string, done, total int64) (percent int, name string
 	return 0, stage
 }
 
-// Begin is how far a job is that begins a stage.
+// Begin is At for a stage that begins.
 func (w StageList) Begin(stage string) (percent int, name string) { return w.At(stage, 0, 1) }

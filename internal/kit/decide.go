@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A Run is one whose verdict may be inconclusive.
+// A Run is a run whose verdict may be inconclusive.
 type Run struct {
 	Project, Scenario, Build string
 	Report                   *analysis.Report // its sites are not needed; nil where it has none
@@ -24,8 +24,8 @@ const (
 	earlierBuild = "EARLIER-BUILD"
 )
 
-// Decide is the recording that would decide an inconclusive run. ok is false where the run is decided, and where no
-// recording would decide it.
+// Decide returns the order of the recording that would decide an inconclusive run. ok is false where the run is
+// decided, and where no recording would decide it.
 func Decide(r *Run, v *leaks.RunVerdict) (o Order, ok bool) {
 	open := v.Gate == leaks.GateInconclusive
 	if !open && v.Next == nil {
@@ -142,7 +142,7 @@ func wholeUnits(d time.Duration) time.Duration {
 	return (d + unit - 1).Truncate(unit)
 }
 
-// Query is what the page of kits is asked by.
+// Query is the order as the query of the page that makes kits.
 func (o *Order) Query() url.Values {
 	q := url.Values{"evidence": {o.Evidence}}
 	for name, value := range map[string]string{"image": o.Image, "scenario": o.Scenario, "build": o.Build} {
@@ -162,8 +162,8 @@ func (o *Order) Query() url.Values {
 	return q
 }
 
-// RecordLine is the line of heapdrift record for an order; "" where the order has no program, or a name that a shell
-// would read as code.
+// RecordLine is the command line of heapdrift record for an order; "" where the order has no program, or a name that a
+// shell would read as code.
 func (o *Order) RecordLine() string {
 	own := *o // check fills in what the line leaves to the defaults of record
 	kind, err := own.check()
@@ -182,7 +182,7 @@ func (o *Order) RecordLine() string {
 	return line + " --push " + own.Server + o.target() + " --build " + o.buildWord() + " --again"
 }
 
-// KitLine is the line of heapdrift kit that writes the scripts of an order.
+// KitLine is the command line of heapdrift kit that writes the scripts of an order.
 func (o *Order) KitLine() string {
 	return "heapdrift kit --image " + word(o.Image) + " --evidence " + o.Evidence + " --url " + o.Server + o.target()
 }

@@ -19,23 +19,23 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// An Order is what a kit is for. Values that a script could read as code are refused.
+// An Order says what a kit records. Values that a script could read as code are refused.
 type Order struct {
 	Project  string
 	Scenario string // "" is "default"
 	Image    string // the file name of the program, app.exe
 	Evidence string // the Name of one of Kinds
 	Server   string // address of the server to upload to, http://host:port
-	// Snapshots are how many snapshots or dumps are taken; 0 for as many as decide.
+	// Snapshots is how many snapshots or dumps are taken; 0 for as many as a verdict needs.
 	Snapshots int
 
-	// What the line of heapdrift record has beside it. Zero values leave it to the defaults of record.
+	// Build, Every and PerWork are used by RecordLine alone. Their zero values are the defaults of heapdrift record.
 	Build   string
 	Every   time.Duration // between two snapshots; a trace lasts all of them
 	PerWork bool          // a snapshot after each piece of work, and not by time
 }
 
-// A File is one of a kit.
+// A File is a file of a kit: its name and content.
 type File struct{ Name, Text string }
 
 // Limits of an order.
@@ -52,7 +52,7 @@ type Kind struct {
 	Title   string // "Snapshots with UMDH", without the program
 	Needs   string // what must be installed
 	Decides string // what the evidence tells, and what it costs
-	New     bool   // the process must start after recording was turned on
+	New     bool   // the process must be started after recording was turned on
 	// Record is the value of --evidence with which heapdrift record takes evidence of the same sort.
 	Record string
 	parts  map[string][]string
@@ -138,7 +138,7 @@ func Names() []string {
 	return names
 }
 
-// An Error names the field of an order that a kit cannot take.
+// An Error names the field of an order that is wrong, and says why.
 type Error struct{ Field, Message string }
 
 func (e *Error) Error() string { return e.Field + ": " + e.Message }

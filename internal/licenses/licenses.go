@@ -25,25 +25,25 @@ const (
 	Go  = "Go" // the standard library
 )
 
-// A Use says which part has a text.
+// A Use names a part of the program and the file in which it has a text.
 type Use struct {
 	Name, Version string
-	File          string // where the text was, in the part's folder
+	File          string // name of the file in the part's folder
 }
 
-// A Text is one licence or notice, and who has it.
+// A Text is one licence or notice, with the parts that have it.
 type Text struct {
 	Uses []Use
 	Text string // lines that end with \n, the last too
 }
 
-// Key names a part with its version.
+// Key names a part with its version: "github.com/a/b v1.0.0".
 func (u Use) Key() string { return strings.TrimSpace(u.Name + " " + u.Version) }
 
 // mark begins the line of a Use.
 const mark = "==== "
 
-// Collected are the texts of the file.
+// Collected returns the texts that tools/licenses collected.
 func Collected() ([]Text, error) { return Parse(collected) }
 
 // Parse reads the format of the package's comment.
@@ -83,7 +83,7 @@ func Parse(file string) ([]Text, error) {
 	return texts, nil
 }
 
-// Write writes what Parse reads. It refuses what Parse would read otherwise.
+// Write writes the format that Parse reads. It refuses texts that Parse would read otherwise.
 func Write(w io.Writer, texts []Text) error {
 	var b strings.Builder
 	for i := range texts {
@@ -103,8 +103,8 @@ func Write(w io.Writer, texts []Text) error {
 	return err
 }
 
-// Of selects the texts of a program that was built with these modules: those, and what is in every program. What was
-// collected for other systems alone is left out. Missing are the modules without a text.
+// Of selects the texts of a program built with these modules: theirs, and those of parts that every program has.
+// missing are the keys of modules without a text.
 func Of(texts []Text, modules []*debug.Module) (used []Text, missing []string) {
 	linked, found := map[string]bool{}, map[string]bool{}
 	for _, m := range modules {
@@ -131,7 +131,7 @@ func Of(texts []Text, modules []*debug.Module) (used []Text, missing []string) {
 	return used, missing
 }
 
-// ModuleKey is the Key of a module, or of what stands in for it.
+// ModuleKey is the Key of a module, or of its replacement in go.mod.
 func ModuleKey(m *debug.Module) string {
 	if m.Replace != nil {
 		m = m.Replace

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A Budget bounds what all work of the program takes together. Memory is what the Go runtime has from the system and
-// has not given back: pages of mapped files are the system's, which takes them back by itself.
+// A Budget limits the memory that all work of the program takes together. It counts what the Go runtime has from the
+// system and has not given back; pages of mapped files are the system's, which takes them back by itself.
 type Budget struct {
 	limit   atomic.Int64
 	set     chan struct{} // one, when the limit has changed since Enforce looked
@@ -50,14 +50,14 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("memory: the work needs more than its budget of %s; give it more (--memory or HEAPDRIFT_MEMORY), fewer files at once, or one process of a trace", e.Limit)
 }
 
-// NewBudget makes a budget; 0 is Default.
+// NewBudget makes a budget; 0 stands for Default().
 func NewBudget(limit Size) *Budget {
 	b := &Budget{set: make(chan struct{}, 1), changed: make(chan struct{})}
 	b.SetLimit(limit)
 	return b
 }
 
-// SetLimit changes the budget; 0 is Default.
+// SetLimit changes the budget; 0 stands for Default().
 func (b *Budget) SetLimit(limit Size) {
 	if limit == 0 {
 		limit = Default()
@@ -72,10 +72,10 @@ func (b *Budget) SetLimit(limit Size) {
 // Limit is how much the budget is.
 func (b *Budget) Limit() Size { return Size(b.limit.Load()) }
 
-// Do does work whose context ends when the budget is used up and no younger work is running. If others are running
-// then, the work is done once more when they are through, and none begins meanwhile: it is not known which work took
-// the memory, and others may hold theirs for longer than any number of attempts takes. The error is a *LimitError where
-// the work alone needs more than the budget. It must not call Do. Without a budget the work is just done.
+// Do runs do with a context that ends when the budget is used up and no younger work is running. If other work was
+// running then, do runs once more when that has ended, and no work begins meanwhile: it is unknown which work took the
+// memory. The error is a *LimitError where the work alone needs more than the budget. do must not call Do. On a nil
+// Budget do is just run.
 func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
 	if b == nil {
 		return do(ctx)
@@ -114,9 +114,9 @@ func (b *Budget) once(ctx context.Context, do func(context.Context) error, alone
 // workKey finds the work that a context is of.
 type workKey struct{}
 
-// ReservePart takes a part of the budget of the work that ctx is of, for a process of its own: one of so many, or all
-// of it where the work is alone. Until release is called, what this process takes itself has to do with the rest.
-// Outside of Do it is a part of Default.
+// ReservePart reserves a part of the budget for a child process of the work that ctx belongs to: one of so many parts,
+// or all of it where the work is alone. Until release is called, this process has the rest of the budget. Outside of Do
+// it is a part of Default().
 func ReservePart(ctx context.Context, parts int) (size Size, release func()) {
 	w, _ := ctx.Value(workKey{}).(*work)
 	switch {

@@ -19,16 +19,16 @@ import (
 	"heapdrift/internal/store"
 )
 
-// Options are what figures are of. Store and Blobs are required.
+// Options say what is measured. Store and Blobs are required.
 type Options struct {
 	Store   *store.Store
 	Blobs   blob.Store
 	Version string
-	Schema  int64 // that this program knows
+	Schema  int64 // version of the schema that this program knows
 	Log     *slog.Logger
 }
 
-// Metrics are those of a process. All methods are safe for concurrent use, and on nil.
+// Metrics are the metrics of a process. All methods are safe for concurrent use, and do nothing on nil.
 type Metrics struct {
 	registry *prometheus.Registry
 	jobs     *prometheus.HistogramVec
@@ -83,14 +83,14 @@ func (m *Metrics) Request(status int) {
 	}
 }
 
-// Uploaded counts a file that was taken in.
+// Uploaded counts a file that was accepted, and its bytes.
 func (m *Metrics) Uploaded(bytes int64) {
 	if m != nil {
 		m.uploaded.Add(float64(bytes))
 	}
 }
 
-// Searched counts a search for a symbol file.
+// Searched counts a search for a symbol file by the place that was asked and its result.
 func (m *Metrics) Searched(place, result string) {
 	if m != nil {
 		m.searches.WithLabelValues(place, result).Inc()

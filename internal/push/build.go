@@ -29,7 +29,7 @@ func buildPath(project, build string) string {
 	return "/api/v1/projects/" + url.PathEscape(project) + "/builds/" + url.PathEscape(build)
 }
 
-// Build asks for a build; nil where the server has none of that name.
+// Build asks for a build; nil where the server has none with that name.
 func (c *Client) Build(ctx context.Context, project, build string) (*Build, error) {
 	a, err := c.ask(ctx, request{method: http.MethodGet, path: buildPath(project, build), timeout: answerTime})
 	if isRefused(err, http.StatusNotFound) {
@@ -71,7 +71,7 @@ func (c *Client) setAncestors(ctx context.Context, t *leaks.UploadTarget) error 
 	return err
 }
 
-// FreeRunName is the name of one more run of a build and scenario: the least number that no run of them has.
+// FreeRunName is a name for one more run of a build and scenario: the least number that no run of them has.
 func (c *Client) FreeRunName(ctx context.Context, t *leaks.UploadTarget) (string, error) {
 	b, err := c.Build(ctx, t.Project, t.Build)
 	if isRefused(err, http.StatusMethodNotAllowed) {

@@ -25,11 +25,11 @@ type Client struct {
 	root  string // without a slash at the end
 	token string
 	http  *http.Client
-	// Pause waits between two tries; tests count instead of waiting.
+	// Pause waits between two tries; tests replace it.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Note is told why something is tried again; nil is not told.
+	// Note gets the reason when a request is tried again; nil for no call.
 	Note func(text string)
-	// Tries is how often something is tried that gets nowhere; 0 for as often as a job that nobody watches tries it.
+	// Tries is how often a request is tried without progress; 0 for the default of CI jobs.
 	Tries int
 }
 
@@ -53,7 +53,7 @@ func NewClient(address, token string) (*Client, error) {
 		Pause: pause}, nil
 }
 
-// Page is the full address of what the server calls by an address relative to it.
+// Page makes an address that the server gave relative to itself a full one.
 func (c *Client) Page(relative string) string {
 	if relative == "" || strings.Contains(relative, "://") {
 		return relative

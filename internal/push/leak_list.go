@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A ListedLeak is a leak of a project, as commands list it.
+// A ListedLeak is a leak of a project, as the API lists it.
 type ListedLeak struct {
 	signature
 	Signature     string `json:"signature"`
@@ -26,7 +26,7 @@ type ListedLeak struct {
 		Expired    bool    `json:"expired"`
 	} `json:"known"`
 
-	// Text is the leak as the server gave it, with the fields that this version does not know.
+	// Text is the leak as the server sent it, with the fields that this version does not know.
 	Text json.RawMessage `json:"-"`
 }
 
@@ -38,7 +38,8 @@ func (l *ListedLeak) Responsible() string {
 	return l.Owner
 }
 
-// Growth are the bytes and blocks by which the leak grew in the newest build that shows it; false where nothing says.
+// Growth returns the bytes and blocks by which the leak grew in the newest build that shows it; ok is false where that
+// is unknown.
 func (l *ListedLeak) Growth() (size, count int64, ok bool) {
 	if g := l.Latest.Growth; g != nil {
 		return g.Bytes, g.Count, true

@@ -238,7 +238,7 @@ type foundLeak struct {
 	Verdict   analysis.Class `json:"verdict"`
 }
 
-// Present lists the leaks that a run shows, by its report: without what may grow.
+// Present lists the signatures of the leaks in a run's report, without what only grows.
 func (c *Client) Present(ctx context.Context, run int64) ([]string, error) {
 	list, err := c.found(ctx, run)
 	var present []string

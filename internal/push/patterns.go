@@ -29,7 +29,7 @@ func Expand(patterns []string) ([]string, error) {
 	return files, nil
 }
 
-// IsPattern reports whether a name is one that Expand looks for files by.
+// IsPattern reports whether Expand would search for files by the name.
 func IsPattern(name string) bool {
 	_, err := os.Lstat(name)
 	return err != nil && strings.ContainsAny(name, "*?[")

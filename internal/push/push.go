@@ -20,24 +20,24 @@ import (
 // atOnce is how many files are on their way at once: two keep a line busy while the server stores one of them.
 const atOnce = 2
 
-// A Plan is what is to be sent, and where it belongs.
+// A Plan says which files to upload, and where they belong.
 type Plan struct {
-	Target   leaks.UploadTarget // its Work is that of no file
+	Target   leaks.UploadTarget // its Work is not used: each File has its own
 	Evidence []File
 	Symbols  []File
 }
 
-// A File is one that is sent.
+// A File is a file to upload.
 type File struct {
 	Path  string
 	Bytes int64
-	Work  *float64 // how much the process had done when the file was taken; nil where nobody says
-	// Sought says that the file was found by a pattern or in a folder: that the server refuses it as symbols is no
-	// failure.
+	Work  *float64 // work that the process had done when the file was taken; nil where unknown
+	// Sought says that the file was found by a pattern or in a folder: it is no failure if the server refuses it as
+	// symbols.
 	Sought bool
 }
 
-// Stat reads the sizes of the plan's files, and finds out which cannot be sent.
+// Stat reads the sizes of the plan's files, and returns an error for those that cannot be uploaded.
 func (p *Plan) Stat() error {
 	var wrong []error
 	for _, list := range [][]File{p.Symbols, p.Evidence} {
@@ -75,17 +75,17 @@ const (
 	OutcomeFailed  Outcome = "failed"
 )
 
-// A Watcher is told how far a push is. Its methods are called by several files at once.
+// A Watcher is told the progress of a push. Its methods are called for several files at the same time.
 type Watcher interface {
-	// Moved says how far a file is, in bytes; it may go back.
+	// Moved says how many bytes of a file the server has; the number may fall.
 	Moved(f *File, at int64)
-	// Ended says what became of a file. err is nil unless it failed or was refused.
+	// Ended says the outcome of a file. err is nil unless it failed or was refused.
 	Ended(f *File, o Outcome, err error)
 }
 
-// Send sends the plan's files, symbols first so that evidence has names when it is read, and says that the run is
-// complete. Where a file fails the others are sent nevertheless, so that one look at the log shows all that is wrong;
-// the run is not completed then.
+// Send uploads the plan's files, symbols first so that evidence has names when it is read, and completes the run. Where
+// a file fails the others are sent nevertheless, so that one look at the log shows all that is wrong; the run is not
+// completed then.
 func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	sent := &delivery{group: rand.Text()}
 	if err := c.all(ctx, p.Symbols, w, func(ctx context.Context, f *File) (Outcome, error) {

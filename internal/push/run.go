@@ -35,7 +35,7 @@ type Run struct {
 type Evidence struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
-	State  string `json:"state"`
+	State  string `json:"state"` // "stored", "read" or "failed"
 	Error  *struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -65,12 +65,12 @@ func (r *Run) holds(digest string) bool {
 // Page is the address of the run's page, relative to the server.
 func (r *Run) Page() string { return "/runs/" + strconv.FormatInt(r.ID, 10) }
 
-// Run asks for a run.
+// Run asks for the run with this id.
 func (c *Client) Run(ctx context.Context, id int64) (*Run, error) {
 	return c.run(ctx, http.MethodGet, runPath(id))
 }
 
-// Complete says that no more evidence is to come for a run.
+// Complete tells the server that no more evidence follows for a run.
 func (c *Client) Complete(ctx context.Context, id int64) (*Run, error) {
 	return c.run(ctx, http.MethodPost, runPath(id)+"/complete")
 }
@@ -90,7 +90,7 @@ func (c *Client) ReportRecording(ctx context.Context, id int64, r *leaks.Recordi
 	return err
 }
 
-// ReportRestored tells the server that no recording of a project has settings changed on a host any more.
+// ReportRestored tells the server that no recording of a project on a host has changed settings any more.
 func (c *Client) ReportRestored(ctx context.Context, project, host string) error {
 	_, err := c.sendJSON(ctx, http.MethodPost, "/api/v1/projects/"+url.PathEscape(project)+"/restored",
 		map[string]string{"host": host})
@@ -108,7 +108,8 @@ type RunVerdict struct {
 	Why      string    `json:"why"`
 	FailOn   []string  `json:"fail_on"`
 	Baseline *Baseline `json:"baseline"`
-	// Reasons are what the gate goes by, those that fail first; of one code so many are named and the others counted.
+	// Reasons are what decided the gate, those that fail first; of one code the first few are listed and the others
+	// counted.
 	Reasons []leaks.Reason `json:"reasons"`
 
 	New        signatures `json:"new"`
@@ -117,22 +118,23 @@ type RunVerdict struct {
 	Persisting signatures `json:"persisting"`
 	Known      signatures `json:"known"`
 
-	// Causes are leaks that are lost together; empty where the server does not say.
+	// Causes are the causes that several leaks share; empty where an older server does not say.
 	Causes []leaks.LostTogether `json:"causes"`
-	// Undecided are the findings that could fail the gate and are not decided; empty where the server does not say.
+	// Undecided are the findings that could fail the gate but are not decided; empty where an older server does not
+	// say.
 	Undecided []Undecided `json:"undecided"`
-	// Matters is from which growth on a leak matters; nil where the server does not say.
+	// Matters is the growth from which a leak matters; nil where an older server does not say.
 	Matters *leaks.DecisionThreshold `json:"matters"`
 	// Rerun says that one more run of the same kind would probably decide.
 	Rerun bool `json:"rerun"`
-	// Record is the recording that would decide; nil where there is none, and where the server does not say.
+	// Record is the recording that would decide; nil where there is none, and where an older server does not say.
 	Record *Recording `json:"record"`
 
 	Power          string `json:"power"`
 	Sentence       string `json:"sentence"`
 	URL            string `json:"url"`
-	Pending        int    `json:"pending"`
-	FailedEvidence int    `json:"failed_evidence"`
+	Pending        int    `json:"pending"`         // how many jobs of the run are queued or running
+	FailedEvidence int    `json:"failed_evidence"` // how many files could not be read
 
 	// Text is the answer as it came, with the fields that this version does not know.
 	Text json.RawMessage `json:"-"`
@@ -140,23 +142,23 @@ type RunVerdict struct {
 
 // A Recording is how to take evidence that would decide a run.
 type Recording struct {
-	Command string `json:"command"` // of heapdrift record; "" where the evidence names no program
+	Command string `json:"command"` // command line of heapdrift record; "" where the evidence names no program
 	Kit     string `json:"kit"`     // page with scripts, relative to the server or whole
 }
 
-// HasField reports whether the server's answer has a field, whatever it holds: an older server lacks some.
+// HasField reports whether the server's answer has a field, even if it is null: an older server lacks some.
 func (v *RunVerdict) HasField(field string) bool {
 	var fields map[string]json.RawMessage
 	return json.Unmarshal(v.Text, &fields) == nil && fields[field] != nil
 }
 
-// Undecided is a finding that could fail the gate and is not decided.
+// Undecided is a finding that could fail the gate but is not decided.
 type Undecided struct {
 	Signature   string   `json:"signature"`
 	Title       string   `json:"title"`
 	Change      string   `json:"change"`
 	Probability *float64 `json:"probability"` // that it leaks, 0 to 1
-	Bytes       *float64 `json:"bytes"`       // by which it grew
+	Bytes       *float64 `json:"bytes"`       // by which it grew in the run; nil where unknown
 }
 
 // signatures are the leaks of a list in a verdict. Servers give their signatures, or objects that have one.
@@ -195,14 +197,14 @@ type Baseline struct {
 // longestLook is how long one request waits for a verdict: shorter than proxies wait for an answer.
 const longestLook = 50 * time.Second
 
-// A Question is what a call asks of a gate beside what the policy says; "" is nothing.
+// A Question says what a call asks of a gate in addition to the policy; "" for nothing.
 type Question struct {
 	Baseline string // build to compare with
-	FailOn   string // kinds of leaks, as in "new,grown"
-	Matters  string // growth from which a leak matters, as in "1MB/day"
+	FailOn   string // kinds of leaks: "new,grown"
+	Matters  string // growth from which a leak matters: "1MB/day"
 }
 
-// AwaitVerdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how
+// AwaitVerdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told gets how
 // many jobs are left.
 func (c *Client) AwaitVerdict(ctx context.Context, id int64, q Question, wait time.Duration,
 	told func(pending int)) (*RunVerdict, error) {

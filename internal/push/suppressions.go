@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An ImportedRules is what a file of another tool became on the server.
+// An ImportedRules is the server's translation of another tool's file.
 type ImportedRules struct {
 	Lines    []string `json:"lines"` // rules
 	Rejected []struct {
@@ -21,7 +21,7 @@ type ImportedRules struct {
 	} `json:"saved"` // nil where nothing was saved
 }
 
-// ImportSuppressions translates suppressions to rules of a project, and saves them where apply says so.
+// ImportSuppressions has the server translate suppressions to rules of a project, and save them if apply is set.
 func (c *Client) ImportSuppressions(ctx context.Context, project, text string, apply bool) (*ImportedRules, error) {
 	query := url.Values{"kind": {"suppressions"}}
 	if apply {
@@ -38,7 +38,7 @@ func (c *Client) ImportSuppressions(ctx context.Context, project, text string, a
 	return made, a.decode(made)
 }
 
-// Suppressions is the file of suppressions, in a form, of a project's known leaks.
+// Suppressions returns the file of suppressions for a project's known leaks; form is the tool that reads it.
 func (c *Client) Suppressions(ctx context.Context, project, form string) ([]byte, error) {
 	a, err := c.ask(ctx, request{method: http.MethodGet, timeout: answerTime,
 		path: "/api/v1/projects/" + url.PathEscape(project) + "/suppressions?" + url.Values{"form": {form}}.Encode()})

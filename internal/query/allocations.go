@@ -20,38 +20,38 @@ const MaxAllocations = 10_000
 // trace's start.
 type Allocation struct {
 	Signature string  `json:"signature"`
-	Function  string  `json:"function"` // to blame
-	Place     string  `json:"place"`
-	Kind      string  `json:"kind"`
-	Heap      string  `json:"heap"`
+	Function  string  `json:"function"` // the blamed function
+	Place     string  `json:"place"`    // file and line of the blamed function; "" where unknown
+	Kind      string  `json:"kind"`     // of memory: "heap" or "virtual"
+	Heap      string  `json:"heap"`     // handle in hex; "" for virtual memory
 	Address   string  `json:"address"`
-	Thread    *uint32 `json:"thread"`      // that allocated; nil where the trace does not tell
+	Thread    *uint32 `json:"thread"`      // id of the thread that allocated; nil where the trace does not tell
 	CommitNS  *int64  `json:"commit_ns"`   // Commit Time; nil for before the trace
 	FreedNS   *int64  `json:"decommit_ns"` // Decommit Time; nil for never
-	// Impacting is Impacting Size: Size of what the window's end still holds of what was allocated inside, 0 of what was
-	// freed.
+	// Impacting is WPA's Impacting Size in bytes: Size if it was allocated inside the window and is held at its end,
+	// else 0.
 	Impacting uint64 `json:"impacting_size"`
-	Size      uint64 `json:"size"`
-	Count     int64  `json:"count"` // 0 for the rest of a commit of which a part ended elsewhere
-	End       string `json:"end"`   // how it ended
+	Size      uint64 `json:"size"`  // bytes
+	Count     int64  `json:"count"` // 1; 0 for the rest of a commit of which a part ended elsewhere
+	End       string `json:"end"`   // how it ended: allocations.End as text
 }
 
-// Allocations are the largest of a selection.
+// Allocations are the largest allocations of a selection.
 type Allocations struct {
-	Numbers analysis.Amount `json:"all"` // listed or not
+	Numbers analysis.Amount `json:"all"` // sum of all, listed or not
 	List    []Allocation    `json:"list"`
 	Left    int64           `json:"left_out"` // how many are not listed
 }
 
-// Lifetimes are the allocations that were made inside the window, the largest first.
+// Lifetimes lists the allocations that were made inside the window, at most so many, the largest first.
 func (r *Result) Lifetimes(ctx context.Context, most int) (*Allocations, error) {
 	return r.allocations(ctx, most, func(row *allocations.Row, w capture.Window) bool {
 		return row.AllocTime >= w.From && row.AllocTime <= w.To
 	})
 }
 
-// Blocks are the allocations that are outstanding at the window's end, or were when the process ended before, the
-// largest first.
+// Blocks lists the allocations that are held at the window's end, or were when the process ended before, at most so
+// many, the largest first.
 func (r *Result) Blocks(ctx context.Context, most int) (*Allocations, error) {
 	return r.allocations(ctx, most, func(row *allocations.Row, w capture.Window) bool {
 		return row.AllocTime <= w.To && (row.FreeTime > w.To || row.End == allocations.EndExit && row.FreeTime >= w.From)
@@ -200,22 +200,22 @@ func (l *largest) Rows(rows []allocations.Row) error {
 	return nil
 }
 
-// A SizeClass is blocks of From to To bytes, both inside.
+// A SizeClass counts the blocks of From to To bytes, both included.
 type SizeClass struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 	analysis.Amount
 }
 
-// Sizes are what is held, by the size of the block.
+// Sizes group the held blocks by their size.
 type Sizes struct {
-	// Exact says that each block was looked at; else a block counts with the mean size of its site, which is all that
-	// snapshots tell.
+	// Exact says that each block was measured. Otherwise a block counts with the mean size of its site, as snapshots
+	// tell no more.
 	Exact   bool        `json:"exact"`
 	Classes []SizeClass `json:"classes"` // smallest first, each twice as large as the one before; those without blocks are left out
 }
 
-// Sizes sorts what is held at the end by size.
+// Sizes groups the blocks held at the end by size.
 func (r *Result) Sizes(ctx context.Context) (*Sizes, error) {
 	var sum sizeCounts
 	exact := r.index.report.Trace != nil && r.table != nil

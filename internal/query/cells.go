@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/analysis/export"
 )
 
-// Cells are a view as a table of texts: stable names of columns, bytes and nanoseconds as whole numbers.
+// Cells are a view as a table of texts: columns with stable names, bytes and ns as whole numbers.
 type Cells struct {
 	Columns []string
 	Rows    [][]string
@@ -48,7 +48,7 @@ func (n *Numbers) cells() []string {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// CellsOfRows is a ranked table as Cells.
+// CellsOfRows makes Cells of a ranked table.
 func CellsOfRows(rows []Row) *Cells {
 	c := &Cells{Columns: append([]string{"signature", "kind", "class", "function", "place", "owner", "score", "sites"},
 		numberColumns...)}
@@ -66,7 +66,7 @@ func CellsOfRows(rows []Row) *Cells {
 	return c
 }
 
-// CellsOfGroups is groups as Cells. name is what they have in common.
+// CellsOfGroups makes Cells of groups. name is the column of Group.Name.
 func CellsOfGroups(name string, groups []Group) *Cells {
 	c := &Cells{Columns: append([]string{name, "sites"}, numberColumns...)}
 	for i := range groups {
@@ -76,7 +76,7 @@ func CellsOfGroups(name string, groups []Group) *Cells {
 	return c
 }
 
-// Cells is the sizes as Cells.
+// Cells makes Cells of the sizes.
 func (s *Sizes) Cells() *Cells {
 	c := &Cells{Columns: []string{"from_bytes", "to_bytes", "bytes", "count"}}
 	for _, class := range s.Classes {
@@ -85,7 +85,7 @@ func (s *Sizes) Cells() *Cells {
 	return c
 }
 
-// Cells is the allocations as Cells. A time or a thread that the trace does not know is empty.
+// Cells makes Cells of the allocations. A time or a thread that the trace does not know is empty.
 func (a *Allocations) Cells() *Cells {
 	c := &Cells{Columns: []string{"signature", "function", "place", "kind", "heap", "address", "thread", "commit_ns",
 		"decommit_ns", "impacting_size", "size", "count", "end"}}

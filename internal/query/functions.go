@@ -19,8 +19,8 @@ func (n *Numbers) merge(o *Numbers) {
 	}
 }
 
-// Functions are all functions on the stacks of the selection, most of a metric first. A stack counts in each of its
-// functions, once where one calls itself.
+// Functions returns all functions on the stacks of the selection, sorted by a metric, the most first. A stack counts
+// once in each of its functions, also where one calls itself.
 func (r *Result) Functions(by Metric) []Group {
 	f := r.index.functions()
 	all, last := make([]Group, len(f.names)), make([]int, len(f.names))
@@ -43,14 +43,14 @@ func (r *Result) Functions(by Metric) []Group {
 // A Butterfly is a function between those that call it and those that it calls.
 type Butterfly struct {
 	Function Group `json:"function"`
-	// Callers and Callees add up to Function. One without a name stands for the stacks that begin, or end, with the
-	// function.
+	// Callers and Callees each add up to Function. One with the name "" stands for the stacks that begin, or end, with
+	// the function.
 	Callers []Group `json:"callers"`
 	Callees []Group `json:"callees"`
 }
 
-// Butterfly looks at a function, by its name as module!function, most of a metric first. Where it calls itself the
-// outermost call counts, so that a stack counts once.
+// Butterfly returns the callers and callees of a function, given as module!function, sorted by a metric. Where it calls
+// itself the outermost call counts, so that a stack counts once.
 func (r *Result) Butterfly(by Metric, function string) *Butterfly {
 	f, stacks := r.index.functions(), r.index.report.Stacks
 	b := &Butterfly{Function: Group{Name: function}}
@@ -104,7 +104,7 @@ func (g *groupsByName) sorted(by Metric) []Group {
 	return list
 }
 
-// Cells is the butterfly as Cells.
+// Cells makes Cells of the butterfly.
 func (b *Butterfly) Cells() *Cells {
 	c := &Cells{Columns: append([]string{"is", "function", "sites"}, numberColumns...)}
 	for _, part := range []struct {

@@ -9,8 +9,8 @@ import (
 
 // A Group is the sites of a selection that have something in common, such as a heap.
 type Group struct {
-	Name  string `json:"name"` // "" where the evidence does not tell
-	Sites int    `json:"sites"`
+	Name  string `json:"name"`  // "" where the evidence does not tell
+	Sites int    `json:"sites"` // how many
 	Numbers
 }
 
@@ -73,12 +73,12 @@ func compareAmounts(a, b analysis.Amount) int {
 	return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Count, b.Count))
 }
 
-// Modules are the modules of the frames to blame.
+// Modules groups the sites by the module of their blamed frame.
 func (r *Result) Modules(by Metric) []Group {
 	return r.groups(by, &r.index.modules)
 }
 
-// Heaps are the heaps by their handles; virtual memory has none.
+// Heaps groups the sites by the handle of their heap; that of virtual memory is "".
 func (r *Result) Heaps(by Metric) []Group {
 	return r.groups(by, &r.index.heaps)
 }
@@ -86,19 +86,19 @@ func (r *Result) Heaps(by Metric) []Group {
 // A Row is a signature with its numbers in a selection: all its sites together.
 type Row struct {
 	Signature string         `json:"signature"`
-	Kind      string         `json:"kind"`
+	Kind      string         `json:"kind"` // of memory: "heap", "virtual" or "heap-virtual"
 	Title     string         `json:"title"`
 	Class     analysis.Class `json:"class"`
-	Score     *float64       `json:"score,omitempty"`
-	Certain   bool           `json:"certain"`
-	Function  string         `json:"function"` // to blame, with its module
-	Place     string         `json:"place"`    // its file and line
-	Owner     string         `json:"owner,omitempty"`
-	Sites     int            `json:"sites"`
+	Score     *float64       `json:"score,omitempty"` // probability of a leak; nil where nothing can be said
+	Certain   bool           `json:"certain"`         // a leak that may fail a gate
+	Function  string         `json:"function"`        // the blamed function, with its module
+	Place     string         `json:"place"`           // file and line of the blamed function
+	Owner     string         `json:"owner,omitempty"` // by the project's rules; "" for none
+	Sites     int            `json:"sites"`           // how many
 	Numbers
 	// Parts are its sites by heap, where it has several: the same stack may leak in one heap and come and go in another.
 	Parts []HeapPart `json:"parts,omitempty"`
-	// Series is bytes held at each snapshot of the report, of the whole run.
+	// Series has the bytes held at each snapshot of the report, of the whole run.
 	Series []int64 `json:"series,omitempty"`
 
 	number int32 // of the signature
@@ -106,9 +106,9 @@ type Row struct {
 	judged *analysis.WindowSite
 }
 
-// A HeapPart is what a signature has in one heap.
+// A HeapPart is the part of a signature that is in one heap.
 type HeapPart struct {
-	Heap  string         `json:"heap"`
+	Heap  string         `json:"heap"` // handle in hex; "" for virtual memory
 	Class analysis.Class `json:"class"`
 	Numbers
 }

@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// An Index is the report of a run, ready for questions. It is safe for concurrent use; nobody may change the report any
+// An Index answers selections of the report of one run. It is safe for concurrent use; nobody may change the report any
 // more.
 type Index struct {
 	report   *analysis.Report
@@ -32,11 +32,11 @@ type Index struct {
 // A blamed is the frame to blame of a site, as far as questions need it.
 type blamed struct{ module, name, place string }
 
-// A Table is the allocation table of a trace. Sites is how many it numbers.
+// A Table is the allocation table of a trace. Every Row.Site in it is below Sites.
 type Table struct {
 	allocations.Scanner
 	Sites int
-	Meta  func() (*allocations.Meta, error) // what its numbers stand for; nil where nobody knows
+	Meta  func() (*allocations.Meta, error) // what its numbers stand for; nil where unknown
 }
 
 // New makes an Index of a report.
@@ -83,22 +83,22 @@ func placeOf(b *analysis.Blame) string {
 	return (&analysis.Frame{File: b.File, Line: b.Line}).FileLine()
 }
 
-// Report is what the Index was made of. It must not be changed.
+// Report is the report that New got. It must not be changed.
 func (x *Index) Report() *analysis.Report { return x.report }
 
 // A Site is a site of the report with its numbers in a selection.
 type Site struct {
-	Ordinal int // in the report
+	Ordinal int // index in Report.Sites
 	analysis.Amounts
-	Class analysis.Class // of its signature, so that no two views contradict each other
+	Class analysis.Class // that of its signature, so that no two views contradict each other
 	own   analysis.Class // what its own growth looks like
 }
 
-// A Result is the sites that a selection has anything of, in the order of the report.
+// A Result has the sites in a selection, in the order of the report.
 type Result struct {
 	Selection Selection
-	Window    *analysis.Window // of traces
-	Snapshots *Snapshots       // of series of which a part is selected
+	Window    *analysis.Window // of a trace; nil for snapshots
+	Snapshots *Snapshots       // the selected part of a series; nil for all of it
 	Sites     []Site
 
 	index    *Index
@@ -161,16 +161,15 @@ func (x *Index) site(ordinal int, a analysis.Amounts) Site {
 	return Site{ordinal, a, own, own}
 }
 
-// AskIn is Ask for a selection that selects of single allocations nothing but a window, whose numbers are there
-// already.
+// AskIn is Ask where the numbers of the window are computed already, for a selection that needs no single allocations.
 func (x *Index) AskIn(s Selection, windowed *analysis.WindowNumbers, table *Table) *Result {
 	r := &Result{Selection: s, index: x, table: table}
 	r.take(windowed)
 	return r
 }
 
-// FirstSite is the first site of a signature in the selection, in the order of the report. It returns false where the
-// selection has none.
+// FirstSite is the first site of a signature in the selection, in the order of the report; false where the selection
+// has none.
 func (r *Result) FirstSite(signature string) (Site, bool) {
 	for i := range r.Sites {
 		if r.site(i).Signature == signature {
@@ -326,8 +325,8 @@ func (x *Index) frames(is func(n int) bool) []bool {
 	return list
 }
 
-// SelectedReport is the report of the selection's sites alone, for exports: their numbers are those of the selection.
-// What the report says of the whole process, such as its verdict and its snapshots, it says still.
+// SelectedReport makes a report of the selection's sites alone, for exports: their numbers are those of the selection.
+// What the report says of the whole process, such as its verdict and its snapshots, stays.
 func (r *Result) SelectedReport() *analysis.Report {
 	narrow := *r.index.report
 	narrow.Sites = make([]analysis.Site, len(r.Sites))

@@ -7,12 +7,12 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// JudgesSelection reports whether classes, scores and reasons are of the selection alone. Else they are of the whole
-// run. A part of a series may be too short to judge, and the verdict on a trace is of the time before the process
+// JudgesSelection reports whether classes, scores and reasons are of the selection alone. Otherwise they are of the
+// whole run: a part of a series may be too short to judge, and the verdict on a trace is of the time before the process
 // ended.
 func (r *Result) JudgesSelection() bool { return r.windowed != nil }
 
-// JudgedScope is what classes and scores are of: "selection" or "run".
+// JudgedScope says what classes and scores are of: "selection" or "run".
 func (r *Result) JudgedScope() string {
 	if r.JudgesSelection() {
 		return "selection"
@@ -34,7 +34,7 @@ func (x *Index) isJudged(s *Selection) bool {
 	return ends && w == before || w == (&Selection{}).window(x.report.Trace)
 }
 
-// Clauses are why the signature has its class in a selection that is judged by itself; else there are none.
+// Clauses are the reasons for the signature's class in a selection that is judged by itself; none otherwise.
 func (r *Row) Clauses() []score.Clause {
 	if r.judged == nil {
 		return nil

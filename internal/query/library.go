@@ -10,10 +10,10 @@ import (
 	"heapdrift/internal/memory"
 )
 
-// A Library keeps the Indexes of the runs that were asked for last. It is safe for concurrent use.
+// A Library caches the Indexes of the runs that were asked for last. It is safe for concurrent use.
 type Library struct {
 	Blobs  blob.Store
-	Budget *memory.Budget // what reading takes memory from; nil for no limit
+	Budget *memory.Budget // memory for reading reports; nil for no limit
 
 	mu   sync.Mutex
 	kept []*keptIndex // the last used one last
@@ -30,8 +30,8 @@ type keptIndex struct {
 // keptSites is how many sites the kept Indexes have in all, but for the last used one: some 200 MB.
 const keptSites = 200_000
 
-// Index returns that of a stored report. The first who asks reads the report, and others wait for that; it is read to
-// its end although nobody waits any more.
+// Index returns the Index of the report stored under a key. The first caller reads the report, and others wait for
+// that; it is read to its end even if nobody waits any more.
 func (l *Library) Index(ctx context.Context, key string) (*Index, error) {
 	k, isFirst := l.find(key)
 	if isFirst {
@@ -45,7 +45,7 @@ func (l *Library) Index(ctx context.Context, key string) (*Index, error) {
 	}
 }
 
-// Peek returns an Index that is there; where it is not, it is read behind, and the next one who asks may find it.
+// Peek returns the Index if it is in the cache; else nil, and starts to read it for later callers.
 func (l *Library) Peek(ctx context.Context, key string) *Index {
 	k, isFirst := l.find(key)
 	if isFirst {

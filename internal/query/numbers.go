@@ -6,16 +6,17 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Numbers are what some sites have in a selection, together. Where the process ended in the window, Held and Growth are
-// as of the instant before: what is freed because the process ends was held as long as it worked.
+// Numbers are the sums over some sites in a selection. Where the process ended in the window, Held and Growth are as of
+// the instant before: what is freed because the process ends was held as long as it worked.
 type Numbers struct {
 	Held   analysis.Amount  `json:"held"`
 	Growth *analysis.Amount `json:"growth,omitempty"` // nil where there is nothing to compare with
-	// Of traces only, all inside the window. Transient is what was allocated and freed again.
+	// Allocated, Freed and Transient are inside the window; nil unless of a trace. Transient is what was allocated and
+	// freed again.
 	Allocated *analysis.Amount `json:"allocated,omitempty"`
 	Freed     *analysis.Amount `json:"freed,omitempty"`
 	Transient *analysis.Amount `json:"transient,omitempty"`
-	// Ended says that the process ended in the window with some of it.
+	// Ended says that some of it was held when the process ended in the window.
 	Ended bool `json:"ended,omitempty"`
 }
 
@@ -40,17 +41,17 @@ func addTo(sum **analysis.Amount, a analysis.Amount) {
 	**sum = (*sum).Plus(a)
 }
 
-// A Metric is a number that sites are ranked by and trees are as wide as.
+// A Metric is a number that sites are sorted by, and that gives trees their widths.
 type Metric struct {
-	Name   string
+	Name   string // "growth", "held"
 	of     func(*Numbers) analysis.Amount
 	ofSite func(*analysis.Amounts) analysis.Amount
 }
 
-// Of is the metric of some numbers; zero where the evidence does not tell.
+// Of returns the metric of some numbers; zero where the evidence does not tell it.
 func (m Metric) Of(n *Numbers) analysis.Amount { return m.of(n) }
 
-// Metrics are what there is to count, by name, the one that is usual first.
+// Metrics are all metrics, the default first.
 var Metrics = []Metric{
 	{"growth", func(n *Numbers) analysis.Amount { return valueOf(n.Growth) }, growthOf},
 	{"held", func(n *Numbers) analysis.Amount { return n.Held }, heldOf},
@@ -90,8 +91,8 @@ func valueOf(a *analysis.Amount) analysis.Amount {
 	return *a
 }
 
-// Metric is the metric of a name; "" is growth, or what is held where the evidence shows no growth. Its error is an
-// *analysis.Error.
+// Metric returns the metric with a name; "" is growth, or what is held where the evidence shows no growth. Its error is
+// an *analysis.Error.
 func (x *Index) Metric(name string) (Metric, error) {
 	compares := x.compares
 	switch {
@@ -111,18 +112,18 @@ func (x *Index) Metric(name string) (Metric, error) {
 	return Metrics[i], nil
 }
 
-// Totals are the numbers of everything that a selection has.
+// Totals are the sums over a selection.
 type Totals struct {
 	Numbers
-	Sites      int              `json:"sites"`
-	Signatures int              `json:"signatures"`
-	Window     *analysis.Window `json:"window,omitempty"`    // of traces
-	Snapshots  *Snapshots       `json:"snapshots,omitempty"` // of series of which a part is selected
+	Sites      int              `json:"sites"`               // how many
+	Signatures int              `json:"signatures"`          // how many
+	Window     *analysis.Window `json:"window,omitempty"`    // of a trace; nil for snapshots
+	Snapshots  *Snapshots       `json:"snapshots,omitempty"` // the selected part of a series; nil for all of it
 	Classes    []ClassGroup     `json:"classes"`             // most bytes held first
-	Judged     string           `json:"judged"`              // what the classes are of, as Result.Judged says
+	Judged     string           `json:"judged"`              // as Result.JudgedScope
 }
 
-// A ClassGroup is the sites of a class, and how many signatures they have.
+// A ClassGroup sums the sites of one class; Signatures is how many signatures they have.
 type ClassGroup struct {
 	Group
 	Signatures int `json:"signatures"`

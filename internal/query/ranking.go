@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Ranking is the signatures of a selection in their order. A page shows few of them: rows are made of those that are
-// asked for.
+// A Ranking is the signatures of a selection in order. A page shows few of them: only the rows that are asked for are
+// made.
 type Ranking struct {
 	result *Result
 	order  []int32 // numbers of signatures
@@ -21,8 +21,8 @@ type rankSums struct {
 	suspect   int8  // how grave it is, where it leaks or grows
 }
 
-// Ranked are the signatures of a selection, most of a metric first. By growth they come as the report has them, or, of
-// a part of the time, those that leak or grow before the others.
+// Ranked sorts the signatures of a selection by a metric, the most first. By growth they come as the report has them;
+// for a part of the time, those that leak or grow come before the others.
 func (r *Result) Ranked(by Metric) *Ranking {
 	x := r.index
 	sums, n := make([]rankSums, len(x.places)), 0
@@ -100,7 +100,7 @@ func (x *Index) inReport(sums []rankSums, n int) []int32 {
 // Len is the number of signatures.
 func (k *Ranking) Len() int { return len(k.order) }
 
-// Rows are those from one place to another; places behind the end are left out.
+// Rows returns the rows from index from up to but not including to; indexes behind the end are left out.
 func (k *Ranking) Rows(from, to int) []Row {
 	from, to = min(from, len(k.order)), min(to, len(k.order))
 	r, rows := k.result, make([]Row, to-from)
@@ -140,7 +140,7 @@ func (x *Index) rowsOf(numbers []int32) []int32 {
 	return at
 }
 
-// WithSeries fills in the series of rows, a page of those that Ranked gave.
+// WithSeries fills in the Series of rows that Ranked gave.
 func (r *Result) WithSeries(rows []Row) {
 	numbers := make([]int32, len(rows))
 	for i := range rows {

@@ -15,24 +15,24 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Selection is a part of a run. The zero value is all of it but what heaps took from the system: those bytes are the
-// heaps' blocks, seen from below, and only Kind "heap-virtual" selects them.
+// A Selection is a part of a run. The zero value selects everything but heap-virtual memory, which heaps took from the
+// system: those bytes are the heaps' blocks, seen from below, and only Kind "heap-virtual" selects them.
 type Selection struct {
 	From, To  *int64 // ends of the window, in ns since the trace's start; nil for the trace's own
-	Snapshots Range  // of a series, from which to which, from 1; growth is from the one to the other
-	Kind      string // of memory
-	Class     string // what the growth looks like
-	Module    string // of the frame to blame
-	Heap      string // handle
+	Snapshots Range  // the first and the last snapshot of a series, counted from 1; growth is from the one to the other
+	Kind      string // of memory: "heap", "virtual" or "heap-virtual"; "" for all
+	Class     string // an analysis.Class; "" for all
+	Module    string // of the blamed frame
+	Heap      string // handle in hex
 	Function  string // module!function, anywhere on the stack
 	Signature string
-	Text      string // in a frame's name or file, a heap, an id of the evidence or a signature, in either case
-	Thread    *uint32
-	Size      Range // of an allocation, in bytes
-	Age       Range // of an allocation at the window's end, or when it was freed, in ns
+	Text      string  // part of a frame's name or file, a heap, an id of the evidence or a signature, in upper or lower case
+	Thread    *uint32 // id of the thread that allocated; nil for all
+	Size      Range   // of an allocation, in bytes
+	Age       Range   // of an allocation at the window's end, or when it was freed, in ns
 }
 
-// A Range is numbers from From to To, both inside. The zero value is all.
+// A Range selects the numbers from From to To, both included. A To of 0 is no upper end: the zero Range selects all.
 type Range struct{ From, To uint64 }
 
 func (r Range) has(n uint64) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
@@ -55,8 +55,8 @@ type textField struct {
 	value *string
 }
 
-// Parse reads a selection from the parameters of an address, as Values writes them. Others are left alone. Its error is
-// an *analysis.Error that names the parameter.
+// Parse reads a selection from the parameters of an address, as Values writes them. Other parameters are ignored. Its
+// error is an *analysis.Error that names the parameter.
 func Parse(values url.Values) (Selection, error) {
 	var s Selection
 	for _, f := range s.texts() {
@@ -88,7 +88,7 @@ func Parse(values url.Values) (Selection, error) {
 	return s, err
 }
 
-// Values writes the selection as parameters of an address. What is not selected by is left out.
+// Values writes the selection as parameters of an address. Fields that select nothing are left out.
 func (s Selection) Values() url.Values {
 	values := url.Values{}
 	for _, f := range s.texts() {
@@ -120,7 +120,7 @@ func (s Selection) Values() url.Values {
 	return values
 }
 
-// OfAllocations reports whether more of single allocations than a window decides what is selected.
+// OfAllocations reports whether the selection needs single allocations of a trace, and not only a window.
 func (s *Selection) OfAllocations() bool {
 	return s.Thread != nil || s.Size != (Range{}) || s.Age != (Range{})
 }

@@ -5,8 +5,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// ClassSeries is what the signatures of each class hold at each snapshot of the run, in bytes, of one kind of memory;
-// "" is all but what heaps took from the system.
+// ClassSeries returns the bytes that the signatures of each class hold at each snapshot of the run, of one kind of
+// memory; "" is all but heap-virtual.
 func (x *Index) ClassSeries(kind string) map[analysis.Class][]int64 {
 	all := map[analysis.Class][]int64{}
 	for i := range x.report.Sites {

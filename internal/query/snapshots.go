@@ -2,13 +2,13 @@ package query
 
 import "heapdrift/internal/analysis"
 
-// Snapshots are those of a series that are selected: from one to another, by their numbers from 1.
+// Snapshots are the selected part of a series: from snapshot From to snapshot To, both included and counted from 1.
 type Snapshots struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// Part is which snapshots of a series of n are selected. Numbers beyond the series stand for its last.
+// Part returns which of n snapshots are selected. Numbers beyond n stand for the last.
 func (s *Selection) Part(n int) Snapshots {
 	part := Snapshots{1, n}
 	if from := s.Snapshots.From; from > 0 {

@@ -14,7 +14,7 @@ import (
 // maxWindow bounds what unpacking a stored report may take, in bytes; it is written with a window of 1 MB.
 const maxWindow = 8 << 20
 
-// OpenReport opens a stored report as plain JSON.
+// OpenReport opens a stored report as plain JSON; key is that of its blob.
 func OpenReport(ctx context.Context, blobs blob.Store, key string) (io.ReadCloser, error) {
 	stored, err := blobs.Open(ctx, key)
 	if err != nil {
@@ -23,7 +23,7 @@ func OpenReport(ctx context.Context, blobs blob.Store, key string) (io.ReadClose
 	return UnpackReport(stored)
 }
 
-// UnpackReport reads a stored report as plain JSON. It closes what is stored.
+// UnpackReport returns a stored report as plain JSON. Closing the result closes stored.
 func UnpackReport(stored blob.Reader) (io.ReadCloser, error) {
 	z, err := zstd.NewReader(io.NewSectionReader(stored, 0, stored.Size()), zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxWindow(maxWindow))

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// WriteTable writes the allocations of the selection as an allocation table: what was allocated or freed inside the
-// window, or was there all the while. What its numbers stand for is as in the table of the whole trace.
+// WriteTable writes the allocations of the selection as an allocation table: those that were made or freed inside the
+// window, or held throughout. Its numbers have the meaning of the table of the whole trace.
 func (r *Result) WriteTable(ctx context.Context, w io.Writer) error {
 	window, err := r.scannable()
 	if err != nil {

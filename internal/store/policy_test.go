@@ -279,14 +279,14 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 		p.Silenced[0].To != leaks.ReasonRule || p.Silenced[0].Why != "x" {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Turned) != 2 || p.Turned[0].Build != "2" || p.Turned[0].From != leaks.GateFailed ||
-		p.Turned[0].To != leaks.GatePassed || p.Runs != 3 {
-		t.Errorf("%+v", p.Turned)
+	if len(p.ChangedRuns) != 2 || p.ChangedRuns[0].Build != "2" || p.ChangedRuns[0].From != leaks.GateFailed ||
+		p.ChangedRuns[0].To != leaks.GatePassed || p.Runs != 3 {
+		t.Errorf("%+v", p.ChangedRuns)
 	}
 	if !strings.Contains(p.Text(), "1 leak becomes known") || !strings.Contains(p.Text(), "(2 to passed)") {
 		t.Error(p.Text())
 	}
-	if p = preview(`module:other -> known="x"`); len(p.Silenced)+len(p.Heard)+len(p.Turned) != 0 {
+	if p = preview(`module:other -> known="x"`); len(p.Silenced)+len(p.Unsilenced)+len(p.ChangedRuns) != 0 {
 		t.Errorf("a rule about nothing: %+v", p)
 	}
 }
@@ -298,13 +298,13 @@ func TestPreviewOfAPolicy(t *testing.T) {
 	impact := must[*leaks.Impact](t)(l.now().PreviewPolicy(t.Context(), "demo",
 		policies(t, `{"fail_on":["leak"],"minimum_score":0.96}`)))
 	if len(impact.Silenced) != 1 || impact.Silenced[0].To != leaks.ReasonScore || impact.Silenced[0].Count != 2 ||
-		len(impact.Turned) != 2 || impact.Turned[0].To != leaks.GatePassed {
+		len(impact.ChangedRuns) != 2 || impact.ChangedRuns[0].To != leaks.GatePassed {
 		t.Errorf("%+v", impact)
 	}
 	l.policy(`{"fail_on":["leak"],"minimum_score":0.96}`)
 	impact = must[*leaks.Impact](t)(l.now().PreviewPolicy(t.Context(), "demo", policies(t, `{"fail_on":["leak"]}`)))
-	if len(impact.Heard) != 1 || impact.Heard[0].From != leaks.ReasonScore || len(impact.Turned) != 2 ||
-		impact.Turned[0].To != leaks.GateFailed {
+	if len(impact.Unsilenced) != 1 || impact.Unsilenced[0].From != leaks.ReasonScore || len(impact.ChangedRuns) != 2 ||
+		impact.ChangedRuns[0].To != leaks.GateFailed {
 		t.Errorf("%+v", impact)
 	}
 	if _, err := l.now().PreviewPolicy(t.Context(), "nobody", policies(t, `{}`)); !errors.Is(err, store.ErrNotFound) {

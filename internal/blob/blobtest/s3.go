@@ -23,14 +23,13 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// An S3 is gofakes3 and what it lacks: signed chunks in parts and in empty bodies, If-Match of what is read or copied,
-// copying of parts.
-// It remembers the requests, and Meddle may answer them instead.
+// An S3 is gofakes3 with what it lacks: signed chunks in parts and in empty bodies, If-Match of what is read or copied,
+// copying of parts. It records the requests, and Intercept may answer them instead.
 type S3 struct {
-	// Inner is gofakes3.
+	// Inner is the handler of gofakes3.
 	Inner http.Handler
-	// Meddle answers a request itself where it returns true.
-	Meddle func(w http.ResponseWriter, r *http.Request) bool
+	// Intercept sees each request first: true says that it has answered. It may be nil.
+	Intercept func(w http.ResponseWriter, r *http.Request) bool
 
 	mu       sync.Mutex
 	requests []string // "GET bytes=0-9", "PUT", …
@@ -41,7 +40,7 @@ func NewS3() *S3 {
 	return &S3{Inner: gofakes3.New(s3mem.New(), gofakes3.WithTimeSkewLimit(0)).Server()}
 }
 
-// Seen returns the requests since the last call.
+// Seen returns the requests since the last call: the method of each, with its Range header if it has one.
 func (f *S3) Seen() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +66,7 @@ func (f *S3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
 	}
 	switch {
-	case f.Meddle != nil && f.Meddle(w, r):
+	case f.Intercept != nil && f.Intercept(w, r):
 	case !f.copiesMatching(r):
 		refuseChanged(w)
 	case r.Method == http.MethodPut && r.Header.Get("X-Amz-Copy-Source-Range") != "":
@@ -101,7 +100,7 @@ func unchunk(r io.Reader, size int) ([]byte, error) {
 	}
 }
 
-// Do asks gofakes3 itself.
+// Do sends a request to gofakes3 directly: it is neither recorded nor intercepted.
 func (f *S3) Do(method, path string, header http.Header, body []byte) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(body))
 	for name, values := range header {

@@ -14,19 +14,19 @@ import (
 type Environment struct {
 	Project     string
 	Build       string
-	Sequence    *int64 // place among the builds; nil where the system has no number that counts over all of them
-	Run         string // of jobs that are run again: evidence of a second attempt is of another process
+	Sequence    *int64 // sequence number of the build; nil where the system does not count over all builds
+	Run         string // attempt of a job that is run again: its evidence is of another process
 	Branch      string
 	Commit      string
 	Link        string // page of the job
-	Root        string // folder of the sources
+	Root        string // folder of the sources on this machine
 	PullRequest string // number of the pull or merge request
 }
 
 // Getenv reads a variable of the environment, as os.Getenv does.
 type Getenv func(name string) string
 
-// A System is one that runs CI jobs. Functions are nil where it has no such thing.
+// A System is a CI system. Its functions are nil where it lacks the feature.
 type System struct {
 	Name   string
 	marker string // variable that is set in its jobs, and nowhere else
@@ -39,7 +39,7 @@ type System struct {
 	summarize func(get Getenv, s *Summary) (lines []string, err error)
 }
 
-// Systems are the systems that are known; the first whose marker is set is the one.
+// Systems are the known systems. The first one whose marker is set in the environment runs the job.
 var Systems = []System{github, gitlab, azure, teamcity, jenkins}
 
 // Detect returns the system that runs this job, nil where none does.

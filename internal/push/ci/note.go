@@ -23,7 +23,7 @@ const (
 type Note struct {
 	Level       Level
 	Code        string // stable, short
-	Identity    string // tells notes apart over builds, such as a signature
+	Identity    string // stays the same over builds, such as a signature
 	Title, Text string
 	File        string // from the root of the sources, with slashes; "" where it is about no line
 	Line        int
@@ -38,10 +38,10 @@ type Summary struct {
 	Counts   []Count
 }
 
-// A Value is a word for later steps of the job.
+// A Value is a named text for later steps of the job.
 type Value struct{ Name, Text string }
 
-// A Count is a number that a system can draw over builds.
+// A Count is a number that a system can chart over builds.
 type Count struct {
 	Name string
 	N    int64
