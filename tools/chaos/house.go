@@ -302,7 +302,7 @@ func startS3() (*s3, error) {
 	}
 	inner := blobtest.NewS3()
 	s := &s3{address: l.Addr().String()}
-	inner.Meddle = func(w http.ResponseWriter, r *http.Request) bool {
+	inner.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		rest(r.Context(), time.Duration(s.delay.Load()))
 		switch {
 		case s.failing.Load():
