@@ -22,6 +22,7 @@ import (
 	"heapdrift/internal/metrics"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/sandbox"
+	"heapdrift/internal/slots"
 	"heapdrift/internal/store"
 	"heapdrift/web"
 	"heapdrift/worker"
@@ -113,7 +114,14 @@ func (c *config) uploadSandbox(log *slog.Logger) *sandbox.Runner {
 	if !sandbox.Supported {
 		return nil
 	}
-	return &sandbox.Runner{Memory: inspectionMemory, AtOnce: max(2, runtime.NumCPU()), Log: log}
+	return &sandbox.Runner{Memory: inspectionMemory, Log: log}
+}
+
+// unpackingSlots are those of uploads that are unpacked at once: one per core, and at least two. One account leaves one
+// for the others.
+func unpackingSlots() *slots.Slots {
+	all := max(2, runtime.NumCPU())
+	return slots.New(slots.Limits{All: all, Project: all, Account: all - 1})
 }
 
 // searched counts the answers of the places that are asked for symbol files.
@@ -151,7 +159,8 @@ func (c *config) downloads() *downloads.Library {
 
 func (p *parts) intake() *intake.Intake {
 	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree,
-		TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Sandbox: p.config.uploadSandbox(p.log)}
+		TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Sandbox: p.config.uploadSandbox(p.log),
+		Unpacking: unpackingSlots()}
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -34,6 +35,17 @@ func OfToken(id int64, name string, project int64, scopes []Scope) Actor {
 
 // Known reports whether the actor is a user or a token, whose name heapdrift has checked.
 func (a *Actor) Known() bool { return a.User != 0 || a.Token != 0 }
+
+// Account tells actors apart where they share something: a token or a user, "" for nobody and where a server is open.
+func (a *Actor) Account() string {
+	switch {
+	case a.Token != 0:
+		return fmt.Sprintf("token %d", a.Token)
+	case a.User != 0:
+		return fmt.Sprintf("user %d", a.User)
+	}
+	return ""
+}
 
 // Somebody reports whether the actor gets more than public pages: a user, a token, or anyone on an open server.
 func (a *Actor) Somebody() bool { return a.Open || a.Known() }

@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -9,9 +10,11 @@ import (
 	"time"
 
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/sandbox"
+	"heapdrift/internal/slots"
 )
 
 // An archive that takes a decoder seconds of processor time is refused, and leaves no blobs.
@@ -56,5 +59,34 @@ func TestOnlyArchivesNeedAProcess(t *testing.T) {
 	}
 	if _, err := d.Accept(t.Context(), to, "a.zip", bytes.NewReader(zipOf(packedFile{"a.txt", []byte(log)}))); err == nil {
 		t.Error("an archive was looked at in the server's own process")
+	}
+}
+
+// An account that unpacks as much as it may leaves a slot for others, and waits for its own.
+func TestArchivesOfOneAccountStopNoOther(t *testing.T) {
+	if !sandbox.Supported {
+		t.Skip("this system does not look at archives in processes of their own")
+	}
+	d := open(t)
+	d.Unpacking = slots.New(slots.Limits{All: 2, Project: 2, Account: 1})
+	greedy := accounts.WithActor(t.Context(), &accounts.Actor{Token: 1, Project: 1})
+	leave, err := d.Unpacking.Enter(t.Context(), slots.Holder{Project: 1, Account: "token 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := zipOf(packedFile{"a.txt", []byte(log)})
+	to := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"}
+	soon, cancel := context.WithTimeout(greedy, 50*time.Millisecond)
+	defer cancel()
+	if _, err := d.Accept(soon, to, "a.zip", bytes.NewReader(archive)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second archive of the account: %v", err)
+	}
+	other := accounts.WithActor(t.Context(), &accounts.Actor{Token: 2, Project: 2})
+	if _, err := d.Accept(other, to, "a.zip", bytes.NewReader(archive)); err != nil {
+		t.Errorf("an archive of another account: %v", err)
+	}
+	leave()
+	if _, err := d.Accept(greedy, to, "b.zip", bytes.NewReader(archive)); err != nil {
+		t.Errorf("when the slot is free: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/sandbox"
+	"heapdrift/internal/slots"
 	"heapdrift/internal/store"
 )
 
@@ -34,6 +35,8 @@ type Intake struct {
 	Taken func(bytes int64)
 	// Sandbox inspects packed files and symbol files in child processes; nil does it in this one.
 	Sandbox *sandbox.Runner
+	// Unpacking are the slots of these processes, which uploads share by account; nil for no limit.
+	Unpacking *slots.Slots
 }
 
 // recordTimeout bounds moving a file that is there and recording it.

@@ -9,9 +9,11 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/sandbox"
+	"heapdrift/internal/slots"
 	"heapdrift/internal/symbols"
 )
 
@@ -100,15 +102,28 @@ func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content 
 			return nil, nil, keep(ctx, id, file)
 		},
 	}
-	err = in.Sandbox.Run(ctx, work)
+	err = in.runSandboxed(ctx, work)
 	return found, ended(err, upload.Name)
 }
 
 // inspectPacked says which format a file in an archive is of: in a process of its own.
 func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name string) (kind evidence.Kind, err error) {
-	err = in.Sandbox.Run(ctx, sandbox.Work{Task: taskInspect, Input: name, Outcome: &kind,
+	err = in.runSandboxed(ctx, sandbox.Work{Task: taskInspect, Input: name, Outcome: &kind,
 		Answers: map[string]sandbox.Answer{askOpen: opens(content)}})
 	return kind, ended(err, name)
+}
+
+// runSandboxed runs work in a process of its own, in a slot of the account that a context is about.
+func (in *Intake) runSandboxed(ctx context.Context, work sandbox.Work) error {
+	if in.Unpacking != nil {
+		actor := accounts.ActorFrom(ctx)
+		leave, err := in.Unpacking.Enter(ctx, slots.Holder{Project: actor.Project, Account: actor.Account()})
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	return in.Sandbox.Run(ctx, work)
 }
 
 // opens hands content over, which the function that opened it closes.

@@ -34,11 +34,6 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 	if !prepared.Load() {
 		return errors.New("sandbox: the program does not call Main")
 	}
-	leave, err := r.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	limit, release := r.Memory, func() {}
 	if limit == 0 {
 		limit, release = memory.ReservePart(ctx, max(r.Parts, 1))

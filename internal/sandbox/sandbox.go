@@ -13,7 +13,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"heapdrift/internal/memory"
@@ -87,31 +86,12 @@ type Runner struct {
 	Memory memory.Size
 	// Parts is how many processes share that budget; 0 is one.
 	Parts int
-	// AtOnce is how many processes of this runner there may be; others wait. 0 is any number.
-	AtOnce int
 	// Time is the processor time that every task may take, PerMegabyte what each MiB that it is handed adds; 0 is
 	// DefaultTime and DefaultPerMegabyte.
 	Time, PerMegabyte time.Duration
 	// Still is how long a process may neither compute nor wait for an answer; 0 is DefaultStill.
 	Still time.Duration
 	Log   *slog.Logger // nil for none
-
-	once  sync.Once
-	slots chan struct{}
-}
-
-// enter waits for one of the slots.
-func (r *Runner) enter(ctx context.Context) (leave func(), err error) {
-	if r.AtOnce <= 0 {
-		return func() {}, nil
-	}
-	r.once.Do(func() { r.slots = make(chan struct{}, r.AtOnce) })
-	select {
-	case r.slots <- struct{}{}:
-		return func() { <-r.slots }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx) //nolint:wrapcheck // the caller's own
-	}
 }
 
 // Defaults of a Runner.

@@ -218,40 +218,6 @@ func TestContextEndsTheProcess(t *testing.T) {
 	}
 }
 
-// In a runner with two slots, a third piece of work waits until another ends or its own context does.
-func TestAtOnce(t *testing.T) {
-	r := &sandbox.Runner{AtOnce: 2}
-	ctx, stop := context.WithCancel(t.Context())
-	asked, ended := make(chan bool), make(chan error)
-	for range 2 {
-		go func() {
-			ended <- r.Run(ctx, sandbox.Work{Task: "give",
-				Answers: map[string]sandbox.Answer{"take": func(ctx context.Context, _ json.RawMessage, _ *os.File) (any,
-					*sandbox.File, error) {
-					asked <- true
-					<-ctx.Done()
-					return nil, nil, ctx.Err()
-				}}})
-		}()
-	}
-	<-asked
-	<-asked
-	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := r.Run(soon, sandbox.Work{Task: "double", Input: 1}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a third one: %v", err)
-	}
-	stop()
-	for range 2 {
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}
-	if err := r.Run(t.Context(), sandbox.Work{Task: "double", Input: 1}); err != nil {
-		t.Errorf("when the slots are free: %v", err)
-	}
-}
-
 func TestConfined(t *testing.T) {
 	if !seccomp.Supported() {
 		t.Skip("this kernel has no filters of system calls")

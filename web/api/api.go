@@ -15,6 +15,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/query"
+	"heapdrift/internal/slots"
 	"heapdrift/internal/store"
 )
 
@@ -54,19 +55,23 @@ type API struct {
 	idle    time.Duration
 
 	claims      claims
-	shares      shares        // of the slots of receiving, by client
-	receiving   chan struct{} // a slot per request that buffers a part
-	finishing   chan struct{} // a slot per request that holds a lock's connection and needs another one
+	receiving   *slots.Slots  // one per request that buffers a part
+	finishing   *slots.Slots  // one per request that holds a lock's connection and needs another one
 	conversions chan struct{} // a slot per report that is being converted
 	unpacking   chan struct{} // a slot per PDB that is being unpacked
 }
 
 // How many requests may do at once what costs memory or connections; the others wait their turn.
 const (
-	maxReceiving   = 32 // times partBytes of memory
-	maxFinishing   = 3  // far below the connections that a store has: holders of one must always get their second
-	maxConversions = 2  // a report of 100,000 sites takes some hundred MB while it is converted
-	maxUnpacking   = 4  // a container keeps 32 MB of chunks and 16 MB of the file
+	maxConversions = 2 // a report of 100,000 sites takes some hundred MB while it is converted
+	maxUnpacking   = 4 // a container keeps 32 MB of chunks and 16 MB of the file
+)
+
+// receivingLimits and finishingLimits bound the same for uploads, which last: one account leaves slots for the others.
+var (
+	receivingLimits = slots.Limits{All: 32, Project: 16, Account: 8} // times partBytes of memory
+	// Far below the connections that a store has: holders of one must always get their second.
+	finishingLimits = slots.Limits{All: 3, Project: 2, Account: 2}
 )
 
 // New makes an API.
@@ -75,7 +80,7 @@ func New(opt Options) *API {
 		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, queries: opt.Queries,
 		budget: opt.Budget, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
-		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing),
+		receiving: slots.New(receivingLimits), finishing: slots.New(finishingLimits),
 		conversions: make(chan struct{}, maxConversions),
 		unpacking:   make(chan struct{}, maxUnpacking),
 	}

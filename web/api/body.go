@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -22,6 +23,7 @@ type body struct {
 	closing <-chan struct{} // ends the reading; nil where only its end does
 	waited  time.Duration   // for the client, in which
 	came    int64           // so many bytes came
+	crowded func() bool     // whether others wait for the slot that the body holds; nil for no slot
 	err     error           // why reading failed; nil while it goes well and at the proper end
 
 	mu    sync.Mutex
@@ -97,11 +99,12 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil {
 		err = b.fastEnough(n, time.Since(before))
 	}
+	var slow *tooSlowError
 	switch {
 	case err == nil:
-	case errors.Is(err, errTooSlow):
+	case errors.As(err, &slow):
 		b.err = problem.New(http.StatusRequestTimeout, problem.CodeUploadStalled,
-			"fewer than %d bytes per second arrived for %v; request the upload's offset and resume there", slowest, b.idle)
+			"fewer than %d bytes per second arrived for %v; request the upload's offset and resume there", slow.rate, b.idle)
 	case errors.Is(err, io.EOF):
 		b.end()
 	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
@@ -117,11 +120,27 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slowest is how many bytes a second a client has to send, on average over the time that it may stand still: a client
-// that sends a byte now and then would hold slots that others wait for.
-const slowest = 1 << 10
+// How many bytes a second a client has to send, on average over the time that it may stand still: a client that sends a
+// byte now and then holds a connection, and more so one that holds a slot for which others wait.
+const (
+	minRate        = 1 << 10
+	minRateCrowded = 16 << 10
+)
 
-var errTooSlow = errors.New("api: the client is too slow")
+// slowest is the rate that the body has to keep now.
+func (b *body) slowest() int64 {
+	if b.crowded != nil && b.crowded() {
+		return minRateCrowded
+	}
+	return minRate
+}
+
+// A tooSlowError says how many bytes a second a client should have sent.
+type tooSlowError struct{ rate int64 }
+
+func (e *tooSlowError) Error() string {
+	return fmt.Sprintf("api: fewer than %d bytes a second", e.rate)
+}
 
 // fastEnough compares the bytes that came with the time spent waiting for them; the time that the server takes to store
 // them does not count.
@@ -130,8 +149,8 @@ func (b *body) fastEnough(n int, waited time.Duration) error {
 	if b.waited < b.idle {
 		return nil
 	}
-	if float64(b.came) < slowest*b.waited.Seconds() {
-		return errTooSlow
+	if rate := b.slowest(); float64(b.came) < float64(rate)*b.waited.Seconds() {
+		return &tooSlowError{rate}
 	}
 	b.came, b.waited = 0, 0
 	return nil

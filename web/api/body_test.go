@@ -62,12 +62,13 @@ func TestBodyErrors(t *testing.T) {
 			}
 			b := &body{ReadCloser: r, control: http.NewResponseController(httptest.NewRecorder()), idle: 30 * time.Second,
 				closing: closing, waited: test.waited}
+			failed := errors.New("the server failed")
 			_, err := b.Read(make([]byte, 10))
 			if r.reads != test.reads {
 				t.Errorf("%d reads", r.reads)
 			}
 			if test.status == 0 {
-				if b.err != nil || !errors.Is(err, r.err) || !errors.Is(b.blame(errTooSlow), errTooSlow) {
+				if b.err != nil || !errors.Is(err, r.err) || !errors.Is(b.blame(failed), failed) {
 					t.Errorf("%v, %v", err, b.err)
 				}
 				return
@@ -80,8 +81,8 @@ func TestBodyErrors(t *testing.T) {
 			if _, again := b.Read(make([]byte, 10)); !errors.Is(again, err) || r.reads != test.reads {
 				t.Errorf("read again: %v", again)
 			}
-			if !errors.Is(b.blame(errTooSlow), err) || b.blame(nil) != nil {
-				t.Errorf("blamed is %v", b.blame(errTooSlow))
+			if !errors.Is(b.blame(failed), err) || b.blame(nil) != nil {
+				t.Errorf("blamed is %v", b.blame(failed))
 			}
 		})
 	}

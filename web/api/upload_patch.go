@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/slots"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/uploadstore"
@@ -56,11 +59,23 @@ func (a *API) uploadPatch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.receive(r.Context(), c.RealIP(), &upload, bodyOf(c))
+	err = a.receive(r.Context(), uploader(c), &upload, bodyOf(c))
 	if err := errors.Join(err, a.settle(r.Context(), &upload, reserved, offset)); err != nil {
 		return err
 	}
 	return sendOffset(c, http.StatusNoContent, upload)
+}
+
+// uploader is who takes slots for an upload: a token, a user, or the address of whoever is not known.
+func uploader(c echo.Context) slots.Holder {
+	holder := holderOf(accounts.ActorFrom(c.Request().Context()))
+	holder.Account = cmp.Or(holder.Account, "address "+c.RealIP())
+	return holder
+}
+
+// holderOf is an actor as it takes slots.
+func holderOf(a *accounts.Actor) slots.Holder {
+	return slots.Holder{Project: a.Project, Account: a.Account()}
 }
 
 // settle counts what a request has brought of an upload in the quota of its token, and gives back what was reserved for

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"heapdrift/internal/intake"
+	"heapdrift/internal/slots"
 	"heapdrift/internal/store/uploadstore"
 	"heapdrift/web/problem"
 )
@@ -30,16 +31,13 @@ const (
 
 // receive stores what comes from a client, part by part, and counts u on. Whatever ends the body early, all that came
 // is kept.
-func (a *API) receive(ctx context.Context, client string, u *uploadstore.Upload, body *body) error {
-	leaveShare, err := a.shares.enter(ctx, client)
+func (a *API) receive(ctx context.Context, holder slots.Holder, u *uploadstore.Upload, body *body) error {
+	leave, err := a.receiving.Enter(ctx, holder)
 	if err != nil {
 		return err
 	}
-	defer leaveShare()
-	if err := enter(ctx, a.receiving); err != nil {
-		return err
-	}
-	defer leave(a.receiving)
+	defer leave()
+	body.crowded = a.receiving.Crowded
 	defer body.until(a.closing)()
 	digest, err := resumeDigest(u.HashState)
 	if err != nil {
@@ -51,7 +49,7 @@ func (a *API) receive(ctx context.Context, client string, u *uploadstore.Upload,
 		n, err := io.ReadFull(body, buffer[:min(partBytes, u.Length-u.Received)])
 		if n > 0 {
 			digest.Write(buffer[:n])
-			if err := a.keep(context.WithoutCancel(ctx), u, buffer[:n], digest); err != nil {
+			if err := a.keep(context.WithoutCancel(ctx), holder, u, buffer[:n], digest); err != nil {
 				return err
 			}
 		}
@@ -66,7 +64,7 @@ func (a *API) receive(ctx context.Context, client string, u *uploadstore.Upload,
 }
 
 // keep stores a part and records it; the last one completes the upload.
-func (a *API) keep(ctx context.Context, u *uploadstore.Upload, part []byte, digest hash.Hash) error {
+func (a *API) keep(ctx context.Context, holder slots.Holder, u *uploadstore.Upload, part []byte, digest hash.Hash) error {
 	last := u.Received+int64(len(part)) == u.Length
 	timeout := storeTimeout
 	if last {
@@ -75,10 +73,11 @@ func (a *API) keep(ctx context.Context, u *uploadstore.Upload, part []byte, dige
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if last {
-		if err := enter(ctx, a.finishing); err != nil {
+		leave, err := a.finishing.Enter(ctx, holder)
+		if err != nil {
 			return err
 		}
-		defer leave(a.finishing)
+		defer leave()
 	}
 	locked, err := uploadstore.LockUpload(ctx, a.store, u.ID)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/uploadstore"
 )
@@ -38,10 +39,11 @@ func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) 
 // terminate deletes an upload and its parts under its lock: store.ErrNotFound where there is none, store.ErrBusy
 // where somebody writes to it or it has moved on from what the caller saw.
 func (a *API) terminate(ctx context.Context, id string, seen *uploadstore.Upload) error {
-	if err := enter(ctx, a.finishing); err != nil {
+	leave, err := a.finishing.Enter(ctx, holderOf(accounts.ActorFrom(ctx)))
+	if err != nil {
 		return err
 	}
-	defer leave(a.finishing)
+	defer leave()
 	locked, err := uploadstore.LockUpload(ctx, a.store, id)
 	if err != nil {
 		return err
