@@ -221,6 +221,33 @@ func TestLogIn(t *testing.T) {
 	}
 }
 
+// Strangers who guess a name lock out other strangers, not the browser that its owner has logged in with.
+func TestStrangersLockNobodyOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
+	opt, _ := options(t)
+	opt.Access = guard.ByAccount
+	s := newServer(t, opt)
+	ada := visit(t, s)
+	ada.want(ada.send("POST", setupLink(t, opt.Store), "name", "Ada", "password", password, "again", password), 303, "/")
+	ada.want(ada.send("POST", "/logout"), 303, "/login")
+	first := ada.cookies["heapdrift-device"]
+	for i := range accounts.LogIns.UserName {
+		in := accountstore.LogIn{Name: "ada", Client: fmt.Sprintf("203.0.113.%d", i)}
+		must[bool](t)(accountstore.TryLogIn(t.Context(), opt.Store, in, accounts.LogIns))
+	}
+	eve := visit(t, s)
+	eve.want(eve.send("POST", "/login", "name", "ada", "password", password), 429, "")
+	ada.want(ada.send("POST", "/login", "name", "ada", "password", "wrong horse"), 422, "")
+	ada.want(ada.send("POST", "/login", "name", "ada", "password", password), 303, "/")
+	if second := ada.cookies["heapdrift-device"]; first == "" || second == "" || second == first {
+		t.Errorf("the secrets of the browser: %q, %q", first, second)
+	}
+	eve.cookies["heapdrift-device"] = first
+	eve.want(eve.send("POST", "/login", "name", "ada", "password", password), 429, "")
+}
+
 // No more guesses are allowed when they are sent at once than when they are sent one after another.
 func TestGuessesAtOnce(t *testing.T) {
 	if testing.Short() {

@@ -58,6 +58,18 @@ func LinkDigest(text string) ([]byte, bool) {
 	return digestOf(text), true
 }
 
+// DeviceAge is how long a browser stays known after a log-in.
+const DeviceAge = 180 * 24 * time.Hour
+
+// NewDevice makes the secret by which a browser is known after a log-in. It opens nothing.
+func NewDevice() Secret { return NewLink() }
+
+// DeviceDigest is what the store knows a browser by; nil for what no secret of a browser can be.
+func DeviceDigest(text string) []byte {
+	digest, _ := LinkDigest(text)
+	return digest
+}
+
 func digestOf(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	return sum[:]

@@ -77,7 +77,7 @@ func (s *Slots) Enter(ctx context.Context, h Holder) (leave func(), err error) {
 func (s *Slots) Crowded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.held == s.limits.All && slices.ContainsFunc(s.waiting, s.within)
+	return slices.ContainsFunc(s.waiting, s.within) // with a free slot it would not wait
 }
 
 // grant gives free slots to those who wait.

@@ -64,7 +64,8 @@ func (a *API) receive(ctx context.Context, holder slots.Holder, u *uploadstore.U
 }
 
 // keep stores a part and records it; the last one completes the upload.
-func (a *API) keep(ctx context.Context, holder slots.Holder, u *uploadstore.Upload, part []byte, digest hash.Hash) error {
+func (a *API) keep(ctx context.Context, holder slots.Holder, u *uploadstore.Upload, part []byte,
+	digest hash.Hash) error {
 	last := u.Received+int64(len(part)) == u.Length
 	timeout := storeTimeout
 	if last {
@@ -157,13 +158,13 @@ func resumeDigest(state []byte) (hash.Hash, error) {
 }
 
 // enter waits for a slot.
-func enter(ctx context.Context, slots chan struct{}) error {
+func enter(ctx context.Context, free chan struct{}) error {
 	select {
-	case slots <- struct{}{}:
+	case free <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func leave(slots chan struct{}) { <-slots }
+func leave(free chan struct{}) { <-free }

@@ -154,17 +154,17 @@ func TestSessionCookie(t *testing.T) {
 		if scheme == "https" {
 			c.Request().TLS = &tls.ConnectionState{}
 		}
-		got := sessionCookie(c, "abc", until)
+		got := cookie(c, sessionCookie, "abc", until)
 		if got.Name != name || got.Value != "abc" || got.Path != "/" || !got.HttpOnly || got.Secure != (scheme == "https") ||
 			got.SameSite != http.SameSiteLaxMode || !got.Expires.Equal(until) {
 			t.Errorf("%s: %+v", scheme, got)
 		}
 		c.Request().AddCookie(&http.Cookie{Name: "other", Value: "x"})
-		if cookieOf(c) != "" {
+		if valueOf(c, sessionCookie) != "" {
 			t.Errorf("%s: another cookie is taken for the session's", scheme)
 		}
 		c.Request().AddCookie(got)
-		if cookieOf(c) != "abc" {
+		if valueOf(c, sessionCookie) != "abc" {
 			t.Errorf("%s: the session's cookie is not found", scheme)
 		}
 	}

@@ -49,7 +49,7 @@ func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
 		}
 		return actor, err
 	}
-	ctx, err := g.sessions.Load(r.Context(), cookieOf(c))
+	ctx, err := g.sessions.Load(r.Context(), valueOf(c, sessionCookie))
 	if err != nil {
 		return nil, err
 	}
@@ -114,18 +114,18 @@ func (g *Guard) LogIn(c echo.Context, u *accountstore.User) error {
 	if err != nil {
 		return err
 	}
-	c.SetCookie(sessionCookie(c, token, until))
+	c.SetCookie(cookie(c, sessionCookie, token, until))
 	return nil
 }
 
 // LogOut ends the session of a request.
 func (g *Guard) LogOut(c echo.Context) error {
-	c.SetCookie(sessionCookie(c, "", time.Unix(1, 0)))
+	c.SetCookie(cookie(c, sessionCookie, "", time.Unix(1, 0)))
 	return g.endSession(c)
 }
 
 func (g *Guard) endSession(c echo.Context) error {
-	token := cookieOf(c)
+	token := valueOf(c, sessionCookie)
 	if token == "" {
 		return nil
 	}
@@ -136,28 +136,42 @@ func (g *Guard) endSession(c echo.Context) error {
 	return g.sessions.Destroy(ctx)
 }
 
-// cookieName is the session's cookie. By its prefix browsers refuse one that another host of the domain has set, and
-// they take the prefix over TLS only.
-func cookieName(c echo.Context) string {
-	if c.Scheme() == "https" {
-		return "__Host-heapdrift"
-	}
-	return "heapdrift"
+// Device is the digest of the secret by which the browser of a request is known; nil for none.
+func Device(c echo.Context) []byte { return accounts.DeviceDigest(valueOf(c, deviceCookie)) }
+
+// SetDevice gives the browser of a request the secret by which it is known.
+func SetDevice(c echo.Context, secret accounts.Secret) {
+	c.SetCookie(cookie(c, deviceCookie, secret.Text, time.Now().Add(accounts.DeviceAge)))
 }
 
-// cookieOf is the session's token, "" where a request has none.
-func cookieOf(c echo.Context) string {
+// The cookies.
+const (
+	sessionCookie = "heapdrift"
+	deviceCookie  = "heapdrift-device"
+)
+
+// cookieName is the name of a cookie. By its prefix browsers refuse one that another host of the domain has set, and
+// they take the prefix over TLS only.
+func cookieName(c echo.Context, name string) string {
+	if c.Scheme() == "https" {
+		return "__Host-" + name
+	}
+	return name
+}
+
+// valueOf is the value of a cookie, "" where a request has none.
+func valueOf(c echo.Context, name string) string {
 	for _, cookie := range c.Cookies() {
-		if cookie.Name == cookieName(c) {
+		if cookie.Name == cookieName(c, name) {
 			return cookie.Value
 		}
 	}
 	return ""
 }
 
-func sessionCookie(c echo.Context, token string, until time.Time) *http.Cookie {
+func cookie(c echo.Context, name, value string, until time.Time) *http.Cookie {
 	return &http.Cookie{
-		Name: cookieName(c), Value: token, Path: "/", Expires: until, HttpOnly: true, Secure: c.Scheme() == "https",
+		Name: cookieName(c, name), Value: value, Path: "/", Expires: until, HttpOnly: true, Secure: c.Scheme() == "https",
 		SameSite: http.SameSiteLaxMode,
 	}
 }

@@ -319,7 +319,7 @@ func TestTryLogIn(t *testing.T) {
 	bound := accounts.Throttle{Within: time.Hour, Pair: 2, Client: 3, UserName: 4}
 	try := func(name, client string) bool {
 		t.Helper()
-		return storetest.Must[bool](t)(accountstore.TryLogIn(ctx, l.Store, name, client, bound))
+		return storetest.Must[bool](t)(accountstore.TryLogIn(ctx, l.Store, accountstore.LogIn{Name: name, Client: client}, bound))
 	}
 	for i, step := range []struct {
 		name, client string
@@ -336,7 +336,7 @@ func TestTryLogIn(t *testing.T) {
 	}
 	root := l.user("root")
 	l.sql(`insert into sessions (token, data, expiry) values ('over', '', now() - interval '1 second'), ('good', '', now() + interval '1 hour')`)
-	if err := accountstore.CompleteLogIn(ctx, l.Store, &root, "a"); err != nil {
+	if err := accountstore.CompleteLogIn(ctx, l.Store, &root, accountstore.LogIn{Name: "root", Client: "a"}, []byte("device")); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.text(`select string_agg(name || client, ' ' order by name, client) from failed_log_ins`); got != "rootb rootc xa zd" {
@@ -356,6 +356,68 @@ func TestTryLogIn(t *testing.T) {
 	long := strings.Repeat("n", 600)
 	if !try(long, "f") || !try(long+"more", "f") || try(long[:512], "f") {
 		t.Error("names of more than 512 bytes are not counted by those")
+	}
+}
+
+// A browser that a user has logged in with counts its own failures only, for this user alone, and as long as it is
+// known.
+func TestKnownDevices(t *testing.T) {
+	l := accounted(t)
+	ctx := t.Context()
+	l.addUser("ann", false)
+	bound := accounts.Throttle{Within: time.Hour, Pair: 2, Client: 3, UserName: 4}
+	try := func(name, client, device string) bool {
+		t.Helper()
+		in := accountstore.LogIn{Name: name, Client: client, Device: []byte(device)}
+		return storetest.Must[bool](t)(accountstore.TryLogIn(ctx, l.Store, in, bound))
+	}
+	complete := func(name, before, after string) {
+		t.Helper()
+		u := l.user(name)
+		in := accountstore.LogIn{Name: name, Client: "home", Device: []byte(before)}
+		if err := accountstore.CompleteLogIn(ctx, l.Store, &u, in, []byte(after)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete("root", "", "first")
+	for i := range 5 {
+		try("root", fmt.Sprint("stranger ", i), "")
+	}
+	for i, step := range []struct {
+		name, client, device string
+		may                  bool
+	}{
+		{"root", "home", "", false},                                                                             // locked out by strangers
+		{"root", "home", "unknown", false},                                                                      // a secret that somebody has made up
+		{"ROOT", "home", "first", true}, {"root", "elsewhere", "first", true}, {"root", "home", "first", false}, // its own two
+		{"x", "office", "", true}, {"y", "office", "", true}, {"z", "office", "", true},
+		{"ann", "office", "first", false}, // which is not ann's
+	} {
+		if may := try(step.name, step.client, step.device); may != step.may {
+			t.Errorf("try %d, %+v: %t", i, step, may)
+		}
+	}
+	complete("root", "first", "second")
+	if try("root", "home", "first") || !try("root", "home", "second") {
+		t.Error("the secret of before is known, or the new one is not")
+	}
+	l.sql(`delete from failed_log_ins where client like 'device%'; update known_devices set used_at = now() - interval '180 days' + interval '1 minute'`)
+	if !try("root", "home", "second") {
+		t.Error("a browser of less than 180 days ago is not known")
+	}
+	l.sql(`update known_devices set used_at = now() - interval '180 days'`)
+	if try("root", "home", "second") {
+		t.Error("a browser of 180 days ago is known")
+	}
+	for i := range 22 {
+		complete("root", "", fmt.Sprintf("device %02d", i))
+	}
+	complete("ann", "", "of ann")
+	if got := l.text(`select count(*) || ' ' || min(convert_from(digest, 'UTF8')) from known_devices where user_id = (select id from users where name = 'root')`); got != "20 device 02" {
+		t.Errorf("known are %s", got)
+	}
+	if got := l.text(`select count(*)::text from known_devices`); got != "21" {
+		t.Errorf("%s browsers of all", got)
 	}
 }
 

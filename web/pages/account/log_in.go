@@ -52,8 +52,8 @@ func (p *pages) logInPost(c echo.Context) error {
 		return err
 	}
 	v.name = strings.TrimSpace(ui.Printable(c.FormValue("name")))
-	ctx, client := c.Request().Context(), c.RealIP()
-	may, err := accountstore.TryLogIn(ctx, p.store, v.name, client, accounts.LogIns)
+	ctx := c.Request().Context()
+	may, err := accountstore.TryLogIn(ctx, p.store, attempt(c, v.name), accounts.LogIns)
 	if err != nil {
 		return err
 	}
@@ -85,10 +85,18 @@ func (p *pages) enter(c echo.Context, u *accountstore.User, next string) error {
 	if err := p.guard.LogIn(c, u); err != nil {
 		return err
 	}
-	if err := accountstore.CompleteLogIn(c.Request().Context(), p.store, u, c.RealIP()); err != nil {
+	device := accounts.NewDevice()
+	if err := accountstore.CompleteLogIn(c.Request().Context(), p.store, u, attempt(c, u.Name),
+		device.Digest); err != nil {
 		return err
 	}
+	guard.SetDevice(c, device)
 	return c.Redirect(http.StatusSeeOther, next)
+}
+
+// attempt is a request that logs in, for the store to count.
+func attempt(c echo.Context, name string) accountstore.LogIn {
+	return accountstore.LogIn{Name: name, Client: c.RealIP(), Device: guard.Device(c)}
 }
 
 // logOut handles POST /logout.
