@@ -27,8 +27,9 @@ func (v View) ListProjects(ctx context.Context, a *accounts.Actor) ([]Project, e
 		Project
 	}
 	list, err := db.All[row](ctx, db.Q(v), `
-		select p.id, p.name, count(distinct b.id) as builds, count(r.id) as runs, max(r.created_at) as last_at
-		from projects p left join builds b on b.project_id = p.id left join runs r on r.build_id = b.id
+		with counted as (select build_id, count(*) as runs, max(created_at) as last_at from runs group by build_id)
+		select p.id, p.name, count(b.id) as builds, coalesce(sum(c.runs), 0)::bigint as runs, max(c.last_at) as last_at
+		from projects p left join builds b on b.project_id = p.id left join counted c on c.build_id = b.id
 		group by p.id order by p.name`)
 	var visible []Project
 	for i := range list {

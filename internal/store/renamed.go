@@ -71,6 +71,12 @@ func (v View) gone(ctx context.Context, c *leaks.GateCase, project, scenario int
 		if len(f.Frames) < 2 {
 			continue
 		}
+		if any, err := v.hasLeakOfCallers(ctx, f, project); err != nil || !any {
+			if err != nil {
+				return db.Wrap("leaks that are gone", err)
+			}
+			continue
+		}
 		rows, err := v.goneBefore(ctx, f, project, scenario, builds)
 		if err != nil {
 			return db.Wrap("leaks that are gone", err)
@@ -96,14 +102,24 @@ func (v View) gone(ctx context.Context, c *leaks.GateCase, project, scenario int
 	return nil
 }
 
+// leaksOfCallers are the other leaks of a project with the callers of one: $1 is the project, $2 to $4 are the name, kind
+// and callers of the one.
+const leaksOfCallers = `
+	select s.id, s.text from signatures s
+	where s.project_id = $1 and s.bad and s.alias_of is null and s.text <> $2 and s.kind = $3 and s.frames[2:] = $4`
+
+// hasLeakOfCallers reports whether there are others that one that came in may have been. Most have none, and their
+// history is long.
+func (v View) hasLeakOfCallers(ctx context.Context, f *compare.Finding, project int64) (bool, error) {
+	return db.Value[bool](ctx, db.Q(v), `select exists (`+leaksOfCallers+`)`, project, f.Signature, f.Kind, f.Frames[1:])
+}
+
 // goneBefore finds the leaks that one that came in may be under a new name, with their last runs.
 func (v View) goneBefore(ctx context.Context, f *compare.Finding, project, scenario int64,
 	builds []int64) ([]goneLeak, error) {
 	return db.All[goneLeak](ctx, db.Q(v), `
 		with line as (select id, n from unnest($5::bigint[]) with ordinality as t (id, n)),
-		other as (
-			select s.id, s.text from signatures s
-			where s.project_id = $1 and s.bad and s.alias_of is null and s.text <> $2 and s.kind = $3 and s.frames[2:] = $4),
+		other as (`+leaksOfCallers+`),
 		own as (select s.id from signatures s where s.project_id = $1 and s.text = $2),
 		shown as (
 			select s.root_id, line.n, r.id as run_id, r.scenario_id, f.class

@@ -63,7 +63,7 @@ func (p *pages) project(c echo.Context) error {
 			return err
 		}
 		view.modules = domain.SharesByModule(rows, modulesShown)
-		if view.standing, err = standingOf(ctx, v, name, trendBuilds); err != nil {
+		if view.standing, err = standingOf(ctx, v, name, trendBuilds, decidedSites); err != nil {
 			return err
 		}
 		if view.lackBranches, err = v.FindMissingBranches(ctx, name); err != nil {

@@ -2,7 +2,6 @@ package project
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -36,11 +35,11 @@ func (p *pages) projects(c echo.Context) error {
 			return err
 		}
 		for i := range list {
-			row, err := boardRowOf(ctx, v, &list[i])
+			s, err := standingOf(ctx, v, list[i].Name, boardBuilds, askedSites(len(list)))
 			if err != nil {
 				return err
 			}
-			view.all = append(view.all, row)
+			view.all = append(view.all, boardRow{list[i], s})
 		}
 		return nil
 	})
@@ -53,6 +52,14 @@ func (p *pages) projects(c echo.Context) error {
 	view.makes, view.uploads = actor.MayEverywhere(), actor.MaySomewhere(accounts.Upload)
 	view.Tab = "projects"
 	return ui.Render(c, http.StatusOK, projectsPage(view))
+}
+
+// askedSites is up to how many sites in a build's runs the gates are asked on a board of so many projects.
+func askedSites(projects int) int64 {
+	if projects > decidedProjects {
+		return 0
+	}
+	return decidedSites
 }
 
 type projectsView struct {
@@ -68,12 +75,6 @@ type projectsView struct {
 type boardRow struct {
 	store.Project
 	*standing
-}
-
-// boardRowOf reads how a project stands.
-func boardRowOf(ctx context.Context, v store.View, p *store.Project) (boardRow, error) {
-	s, err := standingOf(ctx, v, p.Name, boardBuilds)
-	return boardRow{*p, s}, err
 }
 
 // boardOrder puts projects that fail first, then those whose gate is not decided.

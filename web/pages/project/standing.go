@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,10 @@ import (
 // decidedSites is up to how many sites in all of a build's runs its gates are asked while the page waits. With more
 // sites, the page shows the last answers of the gates, with their time.
 const decidedSites = 2000
+
+// decidedProjects is up to how many projects the board asks the gates of. With more, it shows the last answers, and
+// asks those gates only that have never answered.
+const decidedProjects = 12
 
 // A standing is what the newest builds say of a project.
 type standing struct {
@@ -33,7 +38,9 @@ type standing struct {
 }
 
 // standingOf reads how a project stands by its newest builds.
-func standingOf(ctx context.Context, v store.View, project string, builds int) (*standing, error) {
+//
+// Gates are asked of builds with up to so many sites.
+func standingOf(ctx context.Context, v store.View, project string, builds int, askedSites int64) (*standing, error) {
 	s := &standing{project: project, gates: map[int64]domain.Gate{}, why: map[int64]string{}}
 	var err error
 	if s.coverage, err = v.FindCoverage(ctx, project, builds); err != nil {
@@ -71,7 +78,7 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 	if s.open, err = v.CountOpenLeaks(ctx, project); err != nil {
 		return nil, err
 	}
-	return s, s.decide(ctx, v)
+	return s, s.decide(ctx, v, askedSites)
 }
 
 // build is the newest build with a result; "" for none.
@@ -93,15 +100,16 @@ func (s *standing) cells() []*domain.CoverageCell {
 	return list
 }
 
-// decide asks the gates of the newest build's runs, or reads what they answered last.
-func (s *standing) decide(ctx context.Context, v store.View) error {
+// decide asks the gates of the newest build's runs where these have up to so many sites, or reads what they answered
+// last. Gates that never answered are asked where the build has up to decidedSites sites.
+func (s *standing) decide(ctx context.Context, v store.View, askedSites int64) error {
 	var sites int64
 	var runs []int64
 	for _, cell := range s.cells() {
 		sites += cell.Sites
 		runs = append(runs, cell.Run)
 	}
-	if sites > decidedSites {
+	if sites > askedSites {
 		told, err := v.ListLastDecisions(ctx, runs)
 		for run := range told {
 			d := told[run]
@@ -110,7 +118,10 @@ func (s *standing) decide(ctx context.Context, v store.View) error {
 				s.decidedAt = &d.At
 			}
 		}
-		return err
+		if err != nil || sites > decidedSites {
+			return err
+		}
+		runs = slices.DeleteFunc(runs, func(run int64) bool { return s.gates[run] != "" })
 	}
 	for _, id := range runs {
 		run, err := v.FindRun(ctx, id)

@@ -105,3 +105,23 @@ func TestReleaseBoard(t *testing.T) {
 		"Receipt:: AppendLine", "2.48 MB/hour", "aaa")
 	pagestest.Lacks(t, pagestest.Words(s.Page("/?show=failing")), "aaa")
 }
+
+// A board of many projects shows the last answers of the gates; a smaller one asks them.
+func TestGatesOfManyProjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
+	s := pagestest.Open(t)
+	for i := range 13 {
+		to := pagestest.DefaultTarget
+		to.Project = "project " + strconv.Itoa(i)
+		pagestest.AddRun(t, s.Store, to, pagestest.CapturesOf(pagestest.Shop[:1], 11))
+		text := pagestest.Words(s.Page("/"))
+		if many := i == 12; strings.Contains(text, "Gate as of") != many {
+			t.Errorf("%d projects: %s", i+1, text)
+		}
+		if failed := strings.Count(text, "Gate fails"); i >= 11 && failed != i+1 {
+			t.Errorf("%d projects, of which %d fail", i+1, failed)
+		}
+	}
+}
