@@ -71,7 +71,7 @@ func (v View) gone(ctx context.Context, c *leaks.GateCase, project, scenario int
 		if len(f.Frames) < 2 {
 			continue
 		}
-		if any, err := v.hasLeakOfCallers(ctx, f, project); err != nil || !any {
+		if others, err := v.hasLeakOfCallers(ctx, f, project); err != nil || !others {
 			if err != nil {
 				return db.Wrap("leaks that are gone", err)
 			}
@@ -102,8 +102,8 @@ func (v View) gone(ctx context.Context, c *leaks.GateCase, project, scenario int
 	return nil
 }
 
-// leaksOfCallers are the other leaks of a project with the callers of one: $1 is the project, $2 to $4 are the name, kind
-// and callers of the one.
+// leaksOfCallers are the other leaks of a project with the callers of one: $1 is the project, $2 to $4 are the name,
+// kind and callers of the one.
 const leaksOfCallers = `
 	select s.id, s.text from signatures s
 	where s.project_id = $1 and s.bad and s.alias_of is null and s.text <> $2 and s.kind = $3 and s.frames[2:] = $4`

@@ -4,9 +4,9 @@
 //	go run ./tools/fill postgres://…
 //
 // The database is that of a server with the demo, one of whose reports all generated runs show; run.json in the folder
-// postgres of the state directory has the address. With the default numbers fill adds 100 projects, 2,000 builds, 20,000
-// runs, 5,000,000 sites and 200,000 signatures in some minutes; a tenth of the builds and signatures and 4,000 runs are
-// of the first project, team-001. Numbers are the same each time. A database is filled once.
+// postgres of the state directory has the address. With the default numbers fill adds 100 projects, 2,000 builds,
+// 20,000 runs, 5,000,000 sites and 200,000 signatures in some minutes; a tenth of the builds and signatures and 4,000
+// runs are of the first project, team-001. Numbers are the same each time. A database is filled once.
 package main
 
 import (
