@@ -80,6 +80,7 @@ func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (don
 	case errors.Is(err, store.ErrFenced):
 		outcome = "passed on"
 		log.Warn("queue: the job has ended already", "error", err)
+		err = nil
 	case errors.Is(err, errShutdown):
 		outcome = "given back"
 		log.Info("queue: job given back for shutdown")
