@@ -71,3 +71,27 @@ func TestAt(t *testing.T) {
 		}
 	}
 }
+
+// A kind has the stages of its ways, and no others.
+func TestHas(t *testing.T) {
+	for _, kind := range jobs.Kinds {
+		for _, other := range jobs.Kinds {
+			for _, way := range other.Ways {
+				for _, s := range way {
+					want := false
+					for _, own := range kind.Ways {
+						for _, one := range own {
+							want = want || one.Name == s.Name
+						}
+					}
+					if kind.Has(s.Name) != want {
+						t.Errorf("%s has %q: %t", kind.Name, s.Name, !want)
+					}
+				}
+			}
+		}
+		if kind.Has("") || kind.Has("of a later version") {
+			t.Errorf("%s has a stage that nobody knows", kind.Name)
+		}
+	}
+}
