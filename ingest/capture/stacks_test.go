@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -27,5 +28,24 @@ func TestTrim(t *testing.T) {
 	want := fill(func(*capture.Stacks) {})
 	if got := fill((*capture.Stacks).Trim); got != want {
 		t.Errorf("trimmed\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Many addresses at once are the same frames as one after the other, in a table that is empty, too.
+func TestAddresses(t *testing.T) {
+	var one, many capture.Stacks
+	addresses := []uint64{0x1000, 0x2000, 0x1000, 0x3000}
+	for range 2 {
+		ids := many.AddAddresses([]capture.FrameID{7}, addresses)
+		want := []capture.FrameID{7}
+		for _, a := range addresses {
+			want = append(want, one.AddAddress(a))
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("%v, want %v", ids, want)
+		}
+	}
+	if ids := many.AddAddresses(nil, nil); len(ids) != 0 {
+		t.Errorf("%v of none", ids)
 	}
 }

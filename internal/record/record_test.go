@@ -30,6 +30,9 @@ func TestSnapshotsByTime(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 		checkSidecar(t, f, rec, began)
+		if p := f.system.All()[1]; !p.IsClosed() {
+			t.Error("the handle of the program is not given back")
+		}
 	})
 	f.expect(t, "schtasks.exe /create", "set GlobalFlag", "set StackTraceDatabaseSizeInMb", "start app.exe", "snapshot 1",
 		"delete GlobalFlag", "delete StackTraceDatabaseSizeInMb", "schtasks.exe /delete", "snapshot 2", "snapshot 3")
@@ -49,6 +52,10 @@ func checkSidecar(t *testing.T, f *fake, rec *record.Recording, began time.Time)
 	s, err := record.ReadSidecar(f.folder())
 	if err != nil {
 		t.Fatal(err)
+	}
+	// The settings are restored after the first snapshot, and the recording ends with the last.
+	if s.Settings.Restored != nil && !s.Settings.Restored.Equal(began.Add(5*time.Minute)) || s.Ended != nil && !s.Ended.Equal(began.Add(15*time.Minute)) {
+		t.Errorf("restored %v, ended %v, began %s", s.Settings.Restored, s.Ended, began)
 	}
 	if s.State != record.StateEnded || s.Process.Image != "app.exe" || s.Process.PID == 0 || s.OS != "Windows 10.0.26100" ||
 		s.Heapdrift != "1.2.3" || s.Evidence != collect.Heap || s.Project != "shop" || s.Build != "7" || s.Process.ExitCode != nil ||

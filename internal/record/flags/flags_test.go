@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"heapdrift/internal/record/flags"
@@ -209,9 +210,29 @@ func TestListBesideDamage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "damaged.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	undos, err := flags.List(dir)
-	if len(undos) != 1 || err == nil || !strings.Contains(err.Error(), "damaged.json") {
-		t.Errorf("%d files, %v", len(undos), err)
+	if len(undos) != 1 || err == nil || !strings.Contains(err.Error(), "damaged.json") || strings.Contains(err.Error(), "notes.txt") ||
+		strings.Contains(err.Error(), "folder.json") {
+		t.Fatalf("%d files, %v", len(undos), err)
+	}
+	// What is listed is the file that was written: it is written again in its place, and removed.
+	if undos[0].Path() != u.Path() {
+		t.Errorf("it is %s, not %s", undos[0].Path(), u.Path())
+	}
+	if err := undos[0].Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := undos[0].Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if undos, _ := flags.List(dir); len(undos) != 0 {
+		t.Errorf("%d files are left", len(undos))
 	}
 	if undos, err := flags.List(filepath.Join(dir, "missing")); undos != nil || err != nil {
 		t.Errorf("a missing folder: %v, %v", undos, err)
@@ -241,4 +262,24 @@ func FuzzParse(f *testing.F) {
 			_ = u.Changes[i].String()
 		}
 	})
+}
+
+// Of several undo files the oldest comes first, whatever their names.
+func TestListInOrder(t *testing.T) {
+	r, dir := &flagstest.Registry{}, t.TempDir()
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for i, name := range []string{"b.exe", "c.exe", "a.exe"} {
+		u, err := flags.New(r, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Set = began.Add(time.Duration(i) * time.Hour)
+		if err := u.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	undos, err := flags.List(dir)
+	if err != nil || len(undos) != 3 || undos[0].Image != "b.exe" || undos[1].Image != "c.exe" || undos[2].Image != "a.exe" {
+		t.Errorf("%v, %v", undos, err)
+	}
 }

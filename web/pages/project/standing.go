@@ -111,13 +111,7 @@ func (s *standing) decide(ctx context.Context, v store.View, askedSites int64) e
 	}
 	if sites > askedSites {
 		told, err := v.ListLastDecisions(ctx, runs)
-		for run := range told {
-			d := told[run]
-			s.gates[run], s.why[run] = d.Gate, d.Why
-			if s.decidedAt == nil || d.At.Before(*s.decidedAt) {
-				s.decidedAt = &d.At
-			}
-		}
+		s.take(told)
 		if err != nil || sites > decidedSites {
 			return err
 		}
@@ -135,6 +129,17 @@ func (s *standing) decide(ctx context.Context, v store.View, askedSites int64) e
 		s.gates[id], s.why[id] = verdict.Gate, verdict.Why
 	}
 	return nil
+}
+
+// take takes the last answers of gates, by run. The page shows when the oldest of them was given.
+func (s *standing) take(told map[int64]store.StoredDecision) {
+	for run := range told {
+		d := told[run]
+		s.gates[run], s.why[run] = d.Gate, d.Why
+		if s.decidedAt == nil || d.At.Before(*s.decidedAt) {
+			s.decidedAt = &d.At
+		}
+	}
 }
 
 // gate is what the gates of the newest build say together; "" where none was asked.

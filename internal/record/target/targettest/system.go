@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"heapdrift/internal/record/target"
 )
@@ -17,6 +18,7 @@ type Process struct {
 	exited chan struct{}
 	once   sync.Once
 	code   uint32
+	closed atomic.Bool
 }
 
 // Info implements target.Running.
@@ -32,7 +34,10 @@ func (p *Process) ExitCode() uint32 { return p.code }
 func (p *Process) Kill() error { p.Exit(1); return nil }
 
 // Close implements target.Running.
-func (p *Process) Close() {}
+func (p *Process) Close() { p.closed.Store(true) }
+
+// IsClosed reports whether its handle was given back.
+func (p *Process) IsClosed() bool { return p.closed.Load() }
 
 // Exit ends the process.
 func (p *Process) Exit(code uint32) {
