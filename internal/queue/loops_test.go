@@ -238,7 +238,7 @@ func TestReapSaysWhatItTook(t *testing.T) {
 	if err := b.reap(t.Context()); err != nil || b.log.String() != "" {
 		t.Errorf("%v\n%s", err, &b.log)
 	}
-	if _, err := b.conn.Exec(t.Context(), `update jobs set lease_until = now() - interval '1 second'`); err != nil {
+	if err := b.exec(`update jobs set lease_until = now() - interval '1 second'`); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.reap(t.Context()); err != nil || b.log.count("jobs=1") != 1 || b.row(t, job.ID) != "queued 1 worker-lost" {
