@@ -72,13 +72,18 @@ func (w *Worker) filesOf(ctx context.Context, id int64) (files []store.Evidence,
 	if err != nil || stored {
 		return files, stored, err
 	}
+	return readable(files), false, nil
+}
+
+// readable are a file, and those of the others that may be read with it.
+func readable(files []store.Evidence) []store.Evidence {
 	kept := files[:1]
 	for _, f := range files[1:] {
 		if f.State != "failed" || f.ErrorCode == tracecapture.CodeNoMemory { // the kernel's half may hold none
 			kept = append(kept, f)
 		}
 	}
-	return kept, false, nil
+	return kept
 }
 
 func isTrace(e store.Evidence) bool { return formats.Of(evidence.Kind(e.Kind)).Together }
