@@ -27,7 +27,7 @@ const serverTime = 20 * time.Second
 func (f *recordFlags) machine() (record.Machine, error) {
 	m := record.Machine{Processes: target.Windows{}, Registry: flags.Windows{}, MakeFolder: flags.MakeFolder,
 		Tools: collect.Tools{Run: collect.Run, Find: collect.FindTool,
-			HeapReader: heapReader(f.pauseLimit, f.options.Labels, f.push.unit)}}
+			HeapReader: heapReader(f.pauseLimit, f.options.Labels, f.push.unit)}, Tell: tellRestored}
 	var err error
 	if m.UndoFolder, err = flags.Folder(); err != nil {
 		return m, err
@@ -200,13 +200,17 @@ func printStatus(m *record.Machine, s streams) (int, error) {
 
 func undo(ctx context.Context, m *record.Machine, force bool, s streams) (int, error) {
 	done, err := m.Undo(ctx, force)
+	told, untold := m.TellServers(ctx) // also of what an earlier call has restored
+	done = append(done, told...)
 	for _, line := range done {
 		fmt.Fprintln(s.out, line)
 	}
-	if err != nil {
-		return exitSettings, err
-	}
-	if len(done) == 0 {
+	switch {
+	case err != nil:
+		return exitSettings, errors.Join(err, untold)
+	case untold != nil:
+		return exitInput, untold
+	case len(done) == 0:
 		fmt.Fprintln(s.out, "No recording has left settings behind.")
 	}
 	return exitOK, nil

@@ -11,6 +11,7 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/push"
 	"heapdrift/internal/record"
+	"heapdrift/internal/record/flags"
 )
 
 // reportTime is how long a server may take to note the state of a recording.
@@ -33,6 +34,17 @@ func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, 
 	if err != nil {
 		fmt.Fprintf(s.err, "note       the server was not told which settings are changed: %v\n", err)
 	}
+}
+
+// tellRestored tells the server of an undo file that its settings are restored. The task that calls it has no token.
+func tellRestored(ctx context.Context, u *flags.Undo) error {
+	client, err := push.NewClient(u.Server.URL, "")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime) // also after Ctrl C
+	defer cancel()
+	return client.ReportRestoredByKey(ctx, u.Server.Project, u.Server.Key, *u.Restored)
 }
 
 // reportUndo tells the server of --push that nothing is changed on this machine any more.

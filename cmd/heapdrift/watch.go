@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/internal/push"
 	"heapdrift/internal/record"
+	"heapdrift/internal/record/flags"
 )
 
 // watch records every run of a program until it is stopped. Each run of the program is a run of the project; its
@@ -27,6 +28,9 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	f.pushed = map[string]int64{}
+	if f.push.url != "" {
+		f.options.Server = &flags.Server{URL: f.push.url, Project: f.options.Labels.Project, Key: flags.NewKey()}
+	}
 	r := &record.Recorder{Machine: m, Options: f.options, Version: buildVersion(), Out: s.err}
 	if f.options.PerWork {
 		r.In = s.in
@@ -49,6 +53,9 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 			fmt.Fprintf(s.err, "watch: %v\n", err)
 		}
 	})
+	if _, untold := m.TellServers(ctx); untold != nil {
+		fmt.Fprintf(s.err, "note       %v\n", untold)
+	}
 	var settings *record.FlagsError
 	if errors.As(err, &settings) {
 		return exitSettings, err

@@ -3,6 +3,7 @@ package leaks
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,11 @@ type RecordingState struct {
 		Changed []struct {
 			Name string `json:"name"`
 		} `json:"changed"`
+		// Set is when they were changed; nil where nothing is, and where an older client does not say.
+		Set      *time.Time `json:"set_at,omitempty"`
 		Restored *time.Time `json:"restored,omitempty"`
+		// RestoreKey is the SHA-256 of a key, in hexadecimal digits. Who has the key may say that the settings are restored.
+		RestoreKey string `json:"restore_key,omitempty"`
 	} `json:"settings"`
 }
 
@@ -45,6 +50,9 @@ const (
 	maxSettings      = 16
 )
 
+// digestOfKey is what a RestoreKey looks like.
+var digestOfKey = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+
 // Check refuses values that no recording reports.
 func (r *RecordingState) Check() error {
 	for _, f := range []struct{ field, value string }{{"host", r.Host}, {"process.image", r.Process.Image}} {
@@ -59,6 +67,9 @@ func (r *RecordingState) Check() error {
 	if r.Began.IsZero() || r.EveryNS < 0 || len(r.Settings.Changed) > maxSettings {
 		return &FieldError{Field: "recording", Message: "began, every_ns or settings are none of a recording"}
 	}
+	if !digestOfKey.MatchString(r.Settings.RestoreKey) {
+		return &FieldError{Field: "settings.restore_key", Message: "restore_key is no SHA-256 in hexadecimal digits"}
+	}
 	return nil
 }
 
@@ -71,6 +82,14 @@ func IsUnsafeInCommand(r rune) bool {
 // SettingsOn reports whether settings of Windows are still changed.
 func (r *RecordingState) SettingsOn() bool {
 	return len(r.Settings.Changed) > 0 && r.Settings.Restored == nil
+}
+
+// since is when the settings were changed: a watch changes them once, for all of its recordings.
+func (r *RecordingState) since() time.Time {
+	if r.Settings.Set != nil {
+		return *r.Settings.Set
+	}
+	return r.Began
 }
 
 // A StoredRecording is the state of a run's recording, and when the server was told it.
@@ -135,8 +154,8 @@ func (r *StoredRecording) warnings(flags string, now time.Time) (list []Recordin
 	}
 	silent := r.silent(now)
 	if r.SettingsOn() && (silent || !r.expected(now)) {
-		add(RecordingSettingsOn, r.Began, fmt.Sprintf("Stack recording of %s is on on %s for %s.", r.Process.Image, r.Host,
-			ageOf(r.Began, now)), "heapdrift record --undo"+flags)
+		add(RecordingSettingsOn, r.since(), fmt.Sprintf("Stack recording of %s is on on %s for %s.", r.Process.Image, r.Host,
+			ageOf(r.since(), now)), "heapdrift record --undo"+flags)
 	}
 	if silent {
 		text := fmt.Sprintf("The watch of %s on %s sent nothing for %s; it takes a snapshot every %s.",
@@ -180,7 +199,7 @@ func (r *StoredRecording) Sentence(now time.Time) string {
 	case len(r.Settings.Changed) == 0:
 		return ""
 	case r.SettingsOn():
-		return fmt.Sprintf("stack recording is on on %s for %s", r.Host, ageOf(r.Began, now))
+		return fmt.Sprintf("stack recording is on on %s for %s", r.Host, ageOf(r.since(), now))
 	}
-	return fmt.Sprintf("settings of %s restored after %s", r.Host, ageOf(r.Began, *r.Settings.Restored))
+	return fmt.Sprintf("settings of %s restored after %s", r.Host, ageOf(r.since(), *r.Settings.Restored))
 }

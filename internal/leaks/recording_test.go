@@ -99,12 +99,32 @@ func TestRecordingSentence(t *testing.T) {
 	}
 }
 
+// Settings are on since they were changed: a watch changes them before the run that it records has begun.
+func TestSettingsOnSince(t *testing.T) {
+	r := watched("PC1", "app.exe", 0)
+	set := recordingBegan.Add(-9 * time.Hour)
+	r.Settings.Set = &set
+	now := recordingBegan.Add(3 * time.Hour)
+	list := leaks.RecordingWarnings([]leaks.StoredRecording{r}, "http://h", "shop", now)
+	if len(list) != 2 || !list[0].Since.Equal(set) || list[0].Sentence != "Stack recording of app.exe is on on PC1 for 12 h." {
+		t.Errorf("%+v", list)
+	}
+	if got := r.Sentence(now); got != "stack recording is on on PC1 for 12 h" {
+		t.Error(got)
+	}
+	r.Settings.Restored = &recordingBegan
+	if got := r.Sentence(now); got != "settings of PC1 restored after 9 h" {
+		t.Error(got)
+	}
+}
+
 // What no recording says is refused at its field.
 func TestRecordingCheck(t *testing.T) {
 	for field, spoil := range map[string]func(*leaks.RecordingState){
 		"":     func(*leaks.RecordingState) {},
 		"host": func(r *leaks.RecordingState) { r.Host = "a\nb" }, "process.image": func(r *leaks.RecordingState) { r.Process.Image = strings.Repeat("a", 257) },
-		"recording": func(r *leaks.RecordingState) { r.EveryNS = -1 },
+		"recording":            func(r *leaks.RecordingState) { r.EveryNS = -1 },
+		"settings.restore_key": func(r *leaks.RecordingState) { r.Settings.RestoreKey = strings.Repeat("a", 63) },
 	} {
 		r := watched("PC1", "app.exe", 0).RecordingState
 		spoil(&r)

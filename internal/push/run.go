@@ -97,6 +97,13 @@ func (c *Client) ReportRestored(ctx context.Context, project, host string) error
 	return err
 }
 
+// ReportRestoredByKey tells the server that what the recordings with a key have changed is as before. It needs no token.
+func (c *Client) ReportRestoredByKey(ctx context.Context, project, key string, at time.Time) error {
+	_, err := c.sendJSON(ctx, http.MethodPost, "/api/v1/restored",
+		map[string]any{"project": project, "key": key, "restored_at": at})
+	return err
+}
+
 func runPath(id int64) string { return "/api/v1/runs/" + strconv.FormatInt(id, 10) }
 
 // A RunVerdict is the server's decision on a run, field by field as the API has it.

@@ -29,6 +29,8 @@ type Machine struct {
 	MakeFolder func(dir string) error
 	// Program is the path of this program, which the scheduled task runs.
 	Program string
+	// Tell tells the server of an undo file that its settings are restored; nil for nobody.
+	Tell func(ctx context.Context, u *flags.Undo) error
 }
 
 // A Target is what is recorded. Exactly one field is set.
@@ -71,6 +73,8 @@ type Options struct {
 	Labels     Labels
 
 	Watch bool // record every run of the program: the settings stay for its next start
+	// Server is told of changed settings while they are changed, and so of their end; nil for none.
+	Server *flags.Server
 
 	prepared bool // the settings are set already, by a watch
 	// ofWatch are the settings that a watch has changed for its recordings; nil outside of one.

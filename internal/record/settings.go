@@ -2,7 +2,9 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -41,7 +43,7 @@ func (r *Recorder) set(ctx context.Context, p *Plan, rec *Recording) (*settings,
 		u.RecorderStarted = own.Info().Started
 		own.Close()
 	}
-	u.Task = taskName(u)
+	u.Task, u.Server = taskName(u), r.Options.Server
 	if err := u.Write(m.UndoFolder); err != nil {
 		return nil, &FlagsError{Err: err}
 	}
@@ -55,7 +57,10 @@ func (r *Recorder) set(ctx context.Context, p *Plan, rec *Recording) (*settings,
 	if err := u.Apply(m.Registry); err != nil {
 		return nil, &FlagsError{Err: err, Left: s.dropAfterFailure(ctx)}
 	}
-	rec.Settings.Changed, rec.Settings.Undo, rec.Settings.Task = u.Changes, u.Path(), u.Task
+	rec.Settings.Changed, rec.Settings.Undo, rec.Settings.Task, rec.Settings.Set = u.Changes, u.Path(), u.Task, &u.Set
+	if u.Server != nil {
+		rec.Settings.RestoreKey = u.Server.Digest()
+	}
 	return s, nil
 }
 
@@ -115,13 +120,29 @@ func (s *settings) restoreNow(ctx context.Context) (notes []string, err error) {
 	if err != nil {
 		return notes, &FlagsError{Err: fmt.Errorf("%w; the undo file %s stays", err, s.undo.Path()), Left: s.left()}
 	}
-	if err := s.undo.Remove(); err != nil {
+	if s.undo.Server != nil { // its task stays as well, and tries to tell the server
+		now := time.Now()
+		s.undo.Restored = &now
+		if err := s.undo.Write(s.machine.UndoFolder); err != nil {
+			return notes, &FlagsError{Err: fmt.Errorf("the settings are restored, and their server may not hear of it: %w", err)}
+		}
+		return notes, nil
+	}
+	if err := s.drop(ctx); err != nil {
 		return notes, &FlagsError{Err: fmt.Errorf("the settings are restored, and the undo file stays: %w", err)}
+	}
+	return notes, nil
+}
+
+// drop removes undo file and task.
+func (s *settings) drop(ctx context.Context) error {
+	if err := s.undo.Remove(); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), taskTime)
 	defer cancel()
 	s.unschedule(ctx)
-	return notes, nil
+	return nil
 }
 
 // left lists the values that are not yet what they were before.

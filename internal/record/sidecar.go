@@ -87,11 +87,15 @@ type Snapshot struct {
 
 // Settings are those of Windows that the recording needed.
 type Settings struct {
-	Changed  []flags.Change `json:"changed"`
-	Undo     string         `json:"undo_file,omitempty"`
-	Task     string         `json:"task,omitempty"`
-	Restored *time.Time     `json:"restored,omitempty"`
-	Notes    []string       `json:"notes,omitempty"`
+	Changed []flags.Change `json:"changed"`
+	// Set is when they were changed: before the recording began, where a watch set them. Absent where nothing is changed.
+	Set      *time.Time `json:"set_at,omitempty"`
+	Undo     string     `json:"undo_file,omitempty"`
+	Task     string     `json:"task,omitempty"`
+	Restored *time.Time `json:"restored,omitempty"`
+	// RestoreKey is the SHA-256 of what proves to the server that these settings are restored; "" for none.
+	RestoreKey string   `json:"restore_key,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
 }
 
 // save writes the sidecar, whole or not at all: marks are answered by it.

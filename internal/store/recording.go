@@ -46,6 +46,25 @@ func (s *Store) UpdateRestored(ctx context.Context, project, host string, at tim
 	})
 }
 
+// UpdateRestoredByKey notes that what the recordings with a key have changed is as before. Whether there are any is not
+// said: nobody has asked who calls.
+func (s *Store) UpdateRestoredByKey(ctx context.Context, project, digest string, at time.Time) error {
+	text, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	return db.Tx(ctx, s, "restored settings", func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+			update runs set recording = jsonb_set(jsonb_set(recording, '{settings,restored}', $3), '{state}', '"interrupted"')
+			where id in (
+				select r.id from runs r join scenarios s on s.id = r.scenario_id join projects p on p.id = s.project_id
+				where p.name = $1 and r.recording->'settings'->>'restore_key' = $2
+					and r.recording->'settings'->>'restored' is null
+				order by r.id for update of r)`, project, digest, text) // in the order in which others lock runs
+		return err
+	})
+}
+
 // maxRecordings is how many recordings of a project are looked at, the newest: settings that are on longer have been
 // warned of long ago.
 const maxRecordings = 1000

@@ -120,6 +120,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.POST("/api/v1/runs/:id/complete", a.runComplete)
 	e.PUT("/api/v1/runs/:id/recording", a.recordingPut)
 	e.POST("/api/v1/projects/:project/restored", a.restoredPost)
+	e.POST("/api/v1/restored", a.restoredByKeyPost)
 	e.POST("/api/v1/runs/:id/symbolise", a.runSymbolise)
 	e.POST("/api/v1/runs/:id/retry", a.runRetry)
 	e.POST("/api/v1/runs/:id/cancel", a.runCancel)

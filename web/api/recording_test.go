@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"html"
 	"io"
 	"net/http"
@@ -53,10 +55,38 @@ func TestRecordings(t *testing.T) {
 	if list := warnings(); len(list) != 0 {
 		t.Errorf("restored on the host: %+v", list)
 	}
+	n.restoredByKey(t, path, body, warnings)
 	n.do("PUT", "/api/v1/runs/99/recording", body("")).want(t, 404, "not-found")
 	n.do("PUT", path, strings.NewReader(`{"host": "", "state": "ended", "process": {"image": "a"}, "began": "2026-03-01T12:00:00Z"}`)).
 		want(t, 422, "invalid-host")
 	n.do("POST", "/api/v1/projects/shop/restored", strings.NewReader(`{"host": ""}`)).want(t, 422, "invalid-host")
+}
+
+// The task of a watch has the key of its recordings, of which the server knows the digest, and no token.
+func (n *node) restoredByKey(t *testing.T, path string, body func(string) *strings.Reader, warnings func() []leaks.RecordingWarning) {
+	t.Helper()
+	const key = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digest := sha256.Sum256([]byte(key))
+	n.do("PUT", path, body(`, "set_at": "2026-02-28T12:00:00Z", "restore_key": "`+hex.EncodeToString(digest[:])+`"`)).want(t, 204, "")
+	if list := warnings(); len(list) != 1 || list[0].Since.Day() != 28 {
+		t.Errorf("since the settings were changed: %+v", list)
+	}
+	send := func(project, key, at string) *strings.Reader {
+		return strings.NewReader(`{"project": "` + project + `", "key": "` + key + `"` + at + `}`)
+	}
+	const at = `, "restored_at": "2026-03-02T12:00:00Z"`
+	n.do("POST", "/api/v1/restored", send("shop", hex.EncodeToString(digest[:]), at)).want(t, 204, "")
+	n.do("POST", "/api/v1/restored", send("store", key, at)).want(t, 204, "")
+	if list := warnings(); len(list) != 1 {
+		t.Errorf("by the digest, or in another project: %+v", list)
+	}
+	n.do("POST", "/api/v1/restored", send("shop", key, at)).want(t, 204, "")
+	if list := warnings(); len(list) != 0 {
+		t.Errorf("by the key: %+v", list)
+	}
+	n.do("POST", "/api/v1/restored", send("shop", key[1:], at)).want(t, 422, "invalid-key")
+	n.do("POST", "/api/v1/restored", send("", key, at)).want(t, 422, "invalid-project")
+	n.do("POST", "/api/v1/restored", send("shop", key, "")).want(t, 422, "invalid-restored-at")
 }
 
 // pageOf is a page, which openapi.yaml does not describe.

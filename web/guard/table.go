@@ -53,14 +53,16 @@ var table = map[string]need{
 	// Jobs fetch the program before they have a token; it is that of a public release and holds no secret.
 	"GET /download":                 public,
 	"GET /download/:platform/:file": public,
-	"OPTIONS /api/v1/evidence":      public,
-	"GET /login":                    public,
-	"POST /login":                   public,
-	"POST /logout":                  public,
-	"GET /login/issuer":             public,
-	"GET /login/issuer/return":      public,
-	"GET /setup/:code":              public,
-	"POST /setup/:code":             public,
+	// Its key stands for a token: the scheduled task of a recording has none.
+	"POST /api/v1/restored":    public,
+	"OPTIONS /api/v1/evidence": public,
+	"GET /login":               public,
+	"POST /login":              public,
+	"POST /logout":             public,
+	"GET /login/issuer":        public,
+	"GET /login/issuer/return": public,
+	"GET /setup/:code":         public,
+	"POST /setup/:code":        public,
 
 	// They show what the actor may see of all projects.
 	"GET /":        known,

@@ -1,6 +1,9 @@
 package flags
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +34,30 @@ type Undo struct {
 	Changes         []Change  `json:"changes"`
 	// Task is the scheduled task that restores the settings if the recorder does not; "" for none.
 	Task string `json:"task,omitempty"`
+	// Server has to hear of the end of the changes; nil where none was told of them.
+	Server *Server `json:"server,omitempty"`
+	// Restored is when all was as before again: the file stays until the server has heard of it. Absent before.
+	Restored *time.Time `json:"restored_at,omitempty"`
 
 	path string
+}
+
+// A Server shows the settings of this machine as changed until it hears that they are restored.
+type Server struct {
+	URL     string `json:"url"`
+	Project string `json:"project"`
+	// Key proves to the server that this recording is meant. It says nothing more, so that whoever reads the file may
+	// know it: the task runs as the system, which has no token.
+	Key string `json:"key"`
+}
+
+// NewKey is a key that nobody guesses.
+func NewKey() string { return rand.Text() }
+
+// Digest is what the server knows of the key.
+func (s *Server) Digest() string {
+	sum := sha256.Sum256([]byte(s.Key))
+	return hex.EncodeToString(sum[:])
 }
 
 // New is the undo file of changes that are about to be made.
@@ -79,8 +104,20 @@ func (u *Undo) Path() string { return u.path }
 // Remove deletes the undo file once all is restored.
 func (u *Undo) Remove() error { return os.Remove(u.path) }
 
-// List reads the undo files of a folder, oldest first. Beside an error it returns those that can be read.
+// List reads the undo files of a folder whose settings are changed still, oldest first. Beside an error it returns those
+// that can be read.
 func List(dir string) ([]*Undo, error) {
+	undos, err := list(dir)
+	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.Restored != nil }), err
+}
+
+// ListRestored reads the undo files of a folder whose settings are restored, and whose server has not heard of it.
+func ListRestored(dir string) ([]*Undo, error) {
+	undos, err := list(dir)
+	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.Restored == nil }), err
+}
+
+func list(dir string) ([]*Undo, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
