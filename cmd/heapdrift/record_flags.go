@@ -53,6 +53,8 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 	set.DurationVar(&o.Every, "every", defaultEvery, "`time` between two snapshots; a trace lasts all of them")
 	set.StringVar(&f.at, "at", "", "`time` of the day, such as 00:00, at which a snapshot is taken instead of every --every")
 	set.BoolVar(&o.PerWork, "per-work", false, "take a snapshot at each Enter or heapdrift mark, after the same work each time")
+	set.StringVar(&o.Event, "mark-event", "",
+		"take a snapshot whenever the `event` of Windows is set, such as Global\\app-done; implies --per-work")
 	set.StringVar(&o.Counter, "counter", "",
 		"`file or URL` whose first number is the work done; lines:FILE counts the lines of a log. Needs --step")
 	set.Float64Var(&o.Step, "step", 0, "`work` between two snapshots of --counter")
@@ -105,6 +107,7 @@ func (f *recordFlags) parse(name string, args []string, s streams) error {
 func (f *recordFlags) complete() error {
 	o := &f.options
 	o.Target.PID, o.DatabaseMB, o.Unit = uint32(f.pid), uint32(f.database), f.push.unit
+	o.PerWork = o.PerWork || o.Event != ""
 	if f.push.unit != "" && !o.PerWork && o.Counter == "" {
 		return &usageError{"--work-unit needs --per-work or --counter"}
 	}

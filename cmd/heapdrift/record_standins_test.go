@@ -24,6 +24,22 @@ int main(int argc, char **argv) {
 	return argc > 2 ? atoi(argv[2]) : 0;
 }`
 
+// eventProgram sets an event that exists. As a holder it makes one that stays set until somebody resets it, and waits.
+const eventProgram = `#include <windows.h>
+#include <stdio.h>
+int wmain(int argc, wchar_t **argv) {
+	HANDLE event;
+	if (!wcscmp(argv[2], L"hold")) {
+		event = CreateEventW(0, TRUE, FALSE, argv[1]);
+		puts("there");
+		fflush(stdout);
+		getchar();
+		return event ? 0 : 2;
+	}
+	event = OpenEventW(EVENT_MODIFY_STATE, FALSE, argv[1]);
+	return event && SetEvent(event) ? 0 : 3;
+}`
+
 // standIn is umdh.exe and wpr.exe: it notes how it is called and with which settings of app.exe, and writes the file
 // that it is asked for. Its logs of UMDH have 1,000 blocks more at each call.
 const standIn = `#include <windows.h>

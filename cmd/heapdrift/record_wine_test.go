@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +27,7 @@ func TestRecordOnWindows(t *testing.T) {
 	copyProgram(t, testwine.Build(t, ".", "-tags", "client", "-trimpath", "-ldflags=-s -w"), program)
 	c := newRecordingClient(&windowsClient{t, wine, program, dir})
 	for name, test := range map[string]func(*recordingClient){
-		"umdh": recordUMDH, "auto": recordAuto, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "early exit": recordEarlyExit,
+		"umdh": recordUMDH, "auto": recordAuto, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "event": recordEvents, "early exit": recordEarlyExit,
 		"killed": recordKilled, "ctrl c": recordInterrupted, "push": recordAndPush, "watch": watchAndPush,
 		"self-test": recordSelfTest, "usage": recordUsage,
 	} {
@@ -169,6 +171,49 @@ func recordMarks(c *recordingClient) {
 	if _, errs, code := c.run("mark"); code != exitInput || !strings.Contains(errs, "no recording takes marks") {
 		c.Errorf("a mark after the end: %d: %s", code, errs)
 	}
+}
+
+// Another process sets a named event: one that the recording made, and one of its own that stays set until it is reset.
+func recordEvents(c *recordingClient) {
+	testwine.Compile(c, eventProgram, filepath.Join(c.dir, "setter.exe"), "-municode")
+	for name, kind := range map[string]string{"made by the recording": "open", "made by the program": "manual"} {
+		event, dir := "heapdrift größe "+kind, "event "+kind
+		setter := func(how string) {
+			c.Helper()
+			if out, errs, code := c.finish(c.wine.Command(c.Context(), c.dir, filepath.Join(c.dir, "setter.exe"), event, how)); code != 0 {
+				c.Fatalf("%s: setter.exe: %d\n%s%s", name, code, out, errs)
+			}
+		}
+		if kind == "manual" {
+			holder := c.wine.Command(c.Context(), c.dir, filepath.Join(c.dir, "setter.exe"), event, "hold")
+			in, err := holder.StdinPipe()
+			if err != nil {
+				c.Fatal(err)
+			}
+			out, err := holder.StdoutPipe()
+			if err := errors.Join(err, holder.Start()); err != nil {
+				c.Fatal(err)
+			}
+			c.Cleanup(func() { _ = in.Close(); _ = holder.Wait() })
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "there") {
+				c.Fatalf("setter.exe: %q, %v", line, err)
+			}
+		}
+		cmd, said := c.start("record", "--evidence", "umdh", "--snapshots", "3", "--mark-event", event, "-o", dir, "--", "app.exe")
+		await.Until(c, "the recording", func() bool { return strings.Contains(said(), "recording  app.exe, PID") })
+		for i := 1; i <= 3; i++ {
+			setter("set")
+			await.Until(c, "a snapshot", func() bool { return strings.Contains(said(), "snapshot   "+string(rune('0'+i))+" of 3") })
+		}
+		if code := c.code(cmd); code != exitInconclusive {
+			c.Errorf("%s: exit code %d:\n%s", name, code, said())
+		}
+		s := c.sidecar(dir)
+		if len(s.Snapshots) != 3 || *s.Snapshots[2].Work != 3 || s.Marks != 0 {
+			c.Errorf("%s: %+v", name, s)
+		}
+	}
+	c.untouched("app.exe", "")
 }
 
 // A program that ends early is told, and what was taken is analysed.

@@ -199,6 +199,8 @@ func (p *Plan) when() string {
 		return quantity.ShortDuration(o.length()) + " in one trace"
 	case o.Counter != "":
 		return fmt.Sprintf("%s, each after %g more in %s", count, o.Step, o.Counter)
+	case o.Event != "":
+		return fmt.Sprintf("%s, each when the event %s is set, at Enter or heapdrift mark", count, o.Event)
 	case o.PerWork:
 		return count + ", each at Enter or heapdrift mark"
 	case o.At != nil:

@@ -23,6 +23,8 @@ func TestCheck(t *testing.T) {
 		"--every":                        func(o *record.Options) { o.Every = 0 },
 		"exclude each other":             func(o *record.Options) { o.PerWork, o.Counter = true, "x" },
 		"needs --step":                   func(o *record.Options) { o.Counter = "x" },
+		`"Local\\a\\b" is not the name`:  func(o *record.Options) { o.PerWork, o.Event = true, `Local\a\b` },
+		`"Global\\" is not the name`:     func(o *record.Options) { o.PerWork, o.Event = true, `Global\` },
 		"a trace has no snapshots":       func(o *record.Options) { o.Evidence, o.PerWork = collect.Trace, true },
 		"a trace needs an end":           func(o *record.Options) { o.Evidence, o.Snapshots = collect.Trace, 0 },
 		`"C:\\a.exe" is not the name of`: func(o *record.Options) { o.Target = record.Target{Image: `C:\a.exe`} },
@@ -60,6 +62,7 @@ func TestPlan(t *testing.T) {
 			"old.exe, PID 1004, as it runs", "nothing on this machine", "started without +ust"}},
 		"to be restarted": {record.Options{Target: record.Target{Image: "old.exe"}, Snapshots: 1}, []string{
 			"wait for the next start of old.exe", "runs as PID 1004 without what the evidence needs", "GlobalFlag"}},
+		"event":   {record.Options{Target: app(), PerWork: true, Event: "done"}, []string{"each when the event done is set, at Enter or heapdrift mark"}},
 		"marks":   {record.Options{Target: app(), PerWork: true}, []string{"snapshots without an end, each at Enter"}},
 		"counter": {record.Options{Target: app(), Counter: "c.txt", Step: 50, Snapshots: 2}, []string{"2 snapshots, each after 50 more in c.txt"}},
 	} {

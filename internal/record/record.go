@@ -60,6 +60,8 @@ type Options struct {
 	At        *DayTime // a snapshot each day at this time, and Every is a Day; nil for none
 	// PerWork takes a snapshot at each mark: Enter, or heapdrift mark.
 	PerWork bool
+	// Event is a named event of Windows: each time that it is set is one mark more. It needs PerWork; "" for none.
+	Event string
 	// Counter is a file or URL with the work done so far, and Step the work between two snapshots.
 	Counter string
 	Step    float64
@@ -92,6 +94,8 @@ func (o *Options) Check() error {
 		return errors.New("--snapshots: must not be negative")
 	case o.PerWork && o.Counter != "":
 		return errors.New("--per-work and --counter exclude each other")
+	case o.Event != "" && !validEvent(o.Event):
+		return fmt.Errorf(`--mark-event: %q is not the name of an event, such as Global\app-done`, o.Event)
 	case o.At != nil && o.byWork():
 		return errors.New("--at excludes --per-work and --counter")
 	case o.At != nil && (o.Every != Day || o.Evidence == collect.Trace):
@@ -109,6 +113,17 @@ func (o *Options) Check() error {
 		return fmt.Errorf("--image: %q is not the name of a program's file, such as app.exe", image)
 	}
 	return nil
+}
+
+// maxEvent is the longest name of an event, in bytes: MAX_PATH of Windows.
+const maxEvent = 260
+
+// validEvent reports whether an event can have a name: backslashes are only behind Local and Global.
+func validEvent(name string) bool {
+	for _, space := range []string{`Local\`, `Global\`} {
+		name = strings.TrimPrefix(name, space)
+	}
+	return name != "" && len(name) < maxEvent && !strings.ContainsAny(name, "\\\x00")
 }
 
 // byWork reports whether snapshots follow the work, and not the clock.

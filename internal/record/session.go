@@ -24,6 +24,7 @@ type session struct {
 	running  target.Running
 	started  bool // by this recording
 	marks    *markReader
+	event    <-chan struct{} // nil for none
 }
 
 // Run records by a plan. Beside an error it returns what was taken.
@@ -39,6 +40,13 @@ func (r *Recorder) Run(ctx context.Context, p *Plan) (*Recording, error) {
 			return rec, fmt.Errorf("record: %w", err)
 		}
 		defer announce(rec.Dir)()
+	}
+	if r.Options.Event != "" {
+		listening, stop := context.WithCancel(ctx)
+		defer stop()
+		if s.event, err = r.Machine.Processes.Event(listening, r.Options.Event); err != nil {
+			return rec, errors.Join(fmt.Errorf("record: %w", err), s.finish(err))
+		}
 	}
 	err = s.run(ctx)
 	return rec, errors.Join(err, s.finish(err))

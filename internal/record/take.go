@@ -17,7 +17,7 @@ import (
 func (s *session) takeAll(ctx context.Context) error {
 	timing, stop := context.WithCancel(ctx)
 	defer stop()
-	events := s.timing(timing, s.marks)
+	events := s.timing(timing, s.marks, s.event)
 	for n := 1; s.Options.Snapshots == 0 || n <= s.Options.Snapshots; n++ {
 		select {
 		case <-ctx.Done():

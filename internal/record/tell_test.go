@@ -52,7 +52,9 @@ func TestServerIsTold(t *testing.T) {
 		"at once": {0, true, 0}, "after a week": {7 * 24 * time.Hour, true, 0}, "not within a week": {7*24*time.Hour + 1, false, 0},
 		"not yet": {7 * 24 * time.Hour, false, 1},
 	} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { serverIsTold(t, test.away, test.told, test.left) }) })
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { serverIsTold(t, test.away, test.told, test.left) })
+		})
 	}
 }
 

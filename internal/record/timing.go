@@ -17,7 +17,7 @@ type due struct {
 }
 
 // timing says when snapshots are due. It ends with ctx.
-func (r *Recorder) timing(ctx context.Context, marks *markReader) <-chan due {
+func (r *Recorder) timing(ctx context.Context, marks *markReader, event <-chan struct{}) <-chan due {
 	events := make(chan due)
 	send := func(d due) bool {
 		select {
@@ -31,7 +31,7 @@ func (r *Recorder) timing(ctx context.Context, marks *markReader) <-chan due {
 	case r.Options.Counter != "":
 		go r.byCounter(ctx, send)
 	case r.Options.PerWork:
-		go r.byMarks(ctx, marks, enters(ctx, r.In), send)
+		go r.byMarks(ctx, marks, merge(ctx, enters(ctx, r.In), event), send)
 	case r.Options.At != nil:
 		go r.byDay(ctx, send)
 	default:
@@ -146,7 +146,7 @@ func (r *Recorder) byCounter(ctx context.Context, send func(due) bool) {
 }
 
 // byMarks is due at each mark.
-func (r *Recorder) byMarks(ctx context.Context, marks *markReader, enter <-chan struct{}, send func(due) bool) {
+func (r *Recorder) byMarks(ctx context.Context, marks *markReader, one <-chan struct{}, send func(due) bool) {
 	done := 0.0
 	for {
 		lines, err := marks.next()
@@ -168,11 +168,7 @@ func (r *Recorder) byMarks(ctx context.Context, marks *markReader, enter <-chan 
 			}
 		}
 		select {
-		case _, open := <-enter:
-			if !open {
-				enter = nil // the input has ended; marks go on
-				continue
-			}
+		case <-one:
 			done++
 			n := done
 			if !send(due{work: &n}) {
@@ -183,6 +179,26 @@ func (r *Recorder) byMarks(ctx context.Context, marks *markReader, enter <-chan 
 			return
 		}
 	}
+}
+
+// merge tells of each Enter and each event. Either may be nil, or end: the other goes on, as marks do.
+func merge(ctx context.Context, enter, event <-chan struct{}) <-chan struct{} {
+	all := make(chan struct{})
+	forward := func(from <-chan struct{}) {
+		for range from {
+			select {
+			case all <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+	for _, from := range []<-chan struct{}{enter, event} {
+		if from != nil {
+			go forward(from)
+		}
+	}
+	return all
 }
 
 // enters is told of each line of the input. Its reader ends with the input: a console's cannot be interrupted.

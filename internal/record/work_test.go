@@ -77,6 +77,43 @@ func TestEnter(t *testing.T) {
 	})
 }
 
+// An event that is set is one more, beside marks; a recording that cannot open it changes nothing.
+func TestEvent(t *testing.T) {
+	f := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		event := make(chan struct{}, 2)
+		f.system.Events = map[string]chan struct{}{`Global\done`: event}
+		go func() {
+			event <- struct{}{}
+			<-time.After(time.Second)
+			work := 40.0
+			if _, err := record.Mark(t.Context(), f.folder(), &work); err != nil {
+				t.Error(err)
+			}
+			event <- struct{}{}
+			close(event)
+			<-time.After(time.Second)
+			if _, err := record.Mark(t.Context(), f.folder(), nil); err != nil { // goes on without the event
+				t.Error(err)
+			}
+		}()
+		rec, err := f.record(ctx, record.Options{Target: app(), Snapshots: 4, PerWork: true, Event: `Global\done`})
+		if got := fmt.Sprint(workOf(rec)); err != nil || got != "[1 40 41 42]" || rec.Marks != 2 {
+			t.Errorf("work %s, %v", got, err)
+		}
+		<-time.After(time.Minute)
+	})
+	f = newFake(t)
+	rec, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: 1, PerWork: true, Event: "other"})
+	if err == nil || !strings.Contains(err.Error(), "access is denied") || rec.State != record.StateFailed {
+		t.Errorf("an event that cannot be opened: %v", err)
+	}
+	f.expect(t)
+	f.untouched(t)
+}
+
 // Marks go to the recording that takes them.
 func TestMarkRefused(t *testing.T) {
 	t.Setenv(record.DirVariable, "")

@@ -53,8 +53,8 @@ func (a *API) restoredPost(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// restoredByKeyPost handles POST /api/v1/restored: what a watch has changed on a machine is as before. The scheduled task
-// that says so has no token. Its key says that it means this watch, and lets it say nothing else.
+// restoredByKeyPost handles POST /api/v1/restored: what a watch has changed on a machine is as before. The scheduled
+// task that says so has no token. Its key says that it means this watch, and lets it say nothing else.
 func (a *API) restoredByKeyPost(c echo.Context) error {
 	var body struct {
 		Project    string    `json:"project"`

@@ -104,8 +104,8 @@ func (u *Undo) Path() string { return u.path }
 // Remove deletes the undo file once all is restored.
 func (u *Undo) Remove() error { return os.Remove(u.path) }
 
-// List reads the undo files of a folder whose settings are changed still, oldest first. Beside an error it returns those
-// that can be read.
+// List reads the undo files of a folder whose settings are changed still, oldest first. Beside an error it returns the
+// others.
 func List(dir string) ([]*Undo, error) {
 	undos, err := list(dir)
 	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.Restored != nil }), err

@@ -42,6 +42,8 @@ type System interface {
 	Service(name string) (path string, pid uint32, err error)
 	// RestartService stops a service where it runs, starts it and returns its process.
 	RestartService(ctx context.Context, name string) (pid uint32, err error)
+	// Event tells whenever a named event is set, until ctx ends. It makes the event where there is none of the name.
+	Event(ctx context.Context, name string) (<-chan struct{}, error)
 	// Elevated reports whether this program may change settings of the machine.
 	Elevated() bool
 	// Describe names the system and its build, such as "Windows 10.0.26100".

@@ -25,6 +25,9 @@ func (Windows) Service(string) (string, uint32, error) { return "", 0, ErrUnsupp
 // RestartService implements System.
 func (Windows) RestartService(context.Context, string) (uint32, error) { return 0, ErrUnsupported }
 
+// Event implements System.
+func (Windows) Event(context.Context, string) (<-chan struct{}, error) { return nil, ErrUnsupported }
+
 // Elevated implements System.
 func (Windows) Elevated() bool { return false }
 

@@ -57,6 +57,17 @@ type System struct {
 	Services map[string]string
 	// Restricted has no rights of an administrator.
 	Restricted bool
+	// Events are the named events that can be opened.
+	Events map[string]chan struct{}
+}
+
+// Event implements target.System.
+func (s *System) Event(_ context.Context, name string) (<-chan struct{}, error) {
+	event, has := s.Events[name]
+	if !has {
+		return nil, fmt.Errorf("event %s: access is denied", name)
+	}
+	return event, nil
 }
 
 // Add adds a process that runs.
