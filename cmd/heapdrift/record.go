@@ -17,7 +17,6 @@ import (
 	"heapdrift/internal/record"
 	"heapdrift/internal/record/collect"
 	"heapdrift/internal/record/flags"
-	"heapdrift/internal/record/target"
 )
 
 // serverTime is how long a server may take to answer before a recording begins.
@@ -25,7 +24,7 @@ const serverTime = 20 * time.Second
 
 // machine is this machine, with the tools that the flags ask for.
 func (f *recordFlags) machine() (record.Machine, error) {
-	m := record.Machine{Processes: target.Windows{}, Registry: flags.Windows{}, MakeFolder: flags.MakeFolder,
+	m := record.Machine{Processes: f.system(), Registry: flags.Windows{}, MakeFolder: flags.MakeFolder,
 		Tools: collect.Tools{Run: collect.Run, Find: collect.FindTool,
 			HeapReader: heapReader(f.pauseLimit, f.options.Labels, f.push.unit)}, Tell: tellRestored}
 	var err error
@@ -42,6 +41,10 @@ func recordEvidence(ctx context.Context, args []string, s streams) (int, error) 
 		return leakForSelfTest(ctx)
 	}
 	var f recordFlags
+	ctx, args, s, err := f.adopt(ctx, args, s)
+	if err != nil {
+		return exitInput, err
+	}
 	if err := f.parse("record", args, s); err != nil {
 		return exitUsage, err
 	}
@@ -49,6 +52,8 @@ func recordEvidence(ctx context.Context, args []string, s streams) (int, error) 
 	switch {
 	case err != nil:
 		return exitInput, err
+	case f.elevate && (f.undo || f.selfTest) && !m.Processes.Elevated():
+		return f.restart(ctx, s)
 	case f.status:
 		return printStatus(&m, s)
 	case f.undo:
@@ -83,6 +88,10 @@ func (f *recordFlags) prepare(ctx context.Context, r *record.Recorder, s streams
 	plan, err := r.Plan()
 	var settings *record.FlagsError
 	if errors.As(err, &settings) {
+		if settings.Elevate && f.elevate {
+			code, err := f.restart(ctx, s)
+			return nil, code, err
+		}
 		if plan != nil {
 			plan.Print(s.err)
 		}

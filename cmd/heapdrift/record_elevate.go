@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"strings"
+
+	"heapdrift/internal/record/elevate"
+	"heapdrift/internal/record/target"
 )
 
 // elevatedLines are the lines for a console of an administrator that do what this call was to do: such a console begins
@@ -21,6 +26,70 @@ func elevatedLines() []string {
 
 // tokenFlag is a flag whose value is a secret, which is not printed.
 const tokenFlag = "token"
+
+// adopt makes a command that Windows has restarted as administrator one of its parent's console.
+func (f *recordFlags) adopt(ctx context.Context, args []string, s streams) (context.Context, []string, streams, error) {
+	name, rest := elevate.Parent(args)
+	if name == "" {
+		return ctx, args, s, nil
+	}
+	ctx, in, out, errs, err := elevate.Adopt(ctx, name)
+	if err != nil {
+		return ctx, rest, s, err
+	}
+	f.elevated = true
+	s.in, s.out, s.err = in, out, errs
+	return ctx, rest, s, nil
+}
+
+// system are the processes of this machine.
+func (f *recordFlags) system() target.System {
+	if f.elevated {
+		return administrator{target.Windows{}}
+	}
+	return target.Windows{}
+}
+
+// An administrator is a machine whose user has been asked for the rights of one: there is nothing more to ask for, and
+// Windows refuses by itself what it does not allow.
+type administrator struct{ target.System }
+
+// Elevated implements target.System.
+func (administrator) Elevated() bool { return true }
+
+// restart continues the command as administrator, in this console.
+func (f *recordFlags) restart(ctx context.Context, s streams) (int, error) {
+	fmt.Fprintf(s.err, "%-10s restarting as administrator, which Windows asks you for\n", "elevate")
+	command, token := withoutToken(f.command)
+	var more []string
+	if token != "" {
+		more = append(more, "HEAPDRIFT_TOKEN="+token)
+	}
+	code, err := elevate.Restart(ctx, command, more, s.in, s.out, s.err)
+	if err != nil {
+		return exitSettings, err
+	}
+	return code, nil
+}
+
+// withoutToken takes the token out of a command: every program of the machine can read its line.
+func withoutToken(command []string) (rest []string, token string) {
+	for i := 0; i < len(command); i++ {
+		name, value, given := strings.Cut(strings.TrimLeft(command[i], "-"), "=")
+		switch {
+		case command[i] == "--": // the program and its arguments
+			return append(rest, command[i:]...), token
+		case name != tokenFlag || !strings.HasPrefix(command[i], "-"):
+			rest = append(rest, command[i])
+		case given:
+			token = value
+		case i+1 < len(command):
+			i++
+			token = command[i]
+		}
+	}
+	return rest, token
+}
 
 func linesOf(dir, program string, args []string) []string {
 	words := []string{argument(program)}

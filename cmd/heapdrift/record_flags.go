@@ -35,6 +35,9 @@ type recordFlags struct {
 	pauseLimit                             time.Duration
 	undo, status, selfTest, force, endless bool
 	report, at                             string
+	// elevate restarts the command as administrator where it needs one; elevated says that this has happened.
+	elevate, elevated bool
+	command           []string // the name of the command and its arguments
 	// pushed are the runs of a watch on the server, by folder; nil outside of one.
 	pushed map[string]int64
 }
@@ -65,6 +68,8 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 	set.UintVar(&f.database, "trace-db", defaultDatabase, "`MB` for call stacks in the process")
 	set.DurationVar(&o.UndoAfter, "undo-after", 0,
 		"`time` after which a scheduled task restores the settings if this program was killed (default: the recording and 24h)")
+	set.BoolVar(&f.elevate, "elevate", false,
+		"where only an administrator may do this, ask Windows for it and continue in this console")
 	set.StringVar(&f.push.url, "push", "", "push the evidence to this `server`, with the flags of heapdrift push")
 	f.push.set().VisitAll(func(own *flag.Flag) {
 		if !slices.Contains(withoutPush, own.Name) && (name != "watch" || own.Name != "again") {
@@ -87,6 +92,7 @@ func (f *recordFlags) set(name string) *flag.FlagSet {
 
 // parse reads the command line. What is behind -- is the program with its arguments.
 func (f *recordFlags) parse(name string, args []string, s streams) error {
+	f.command = append([]string{name}, args...)
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, f.options.Target.Command = args[:i], args[i+1:]
 	}

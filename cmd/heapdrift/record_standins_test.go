@@ -40,6 +40,30 @@ int wmain(int argc, wchar_t **argv) {
 	return event && SetEvent(event) ? 0 : 3;
 }`
 
+// limitedProgram runs a program as a user whom Windows has not asked for the rights of an administrator.
+const limitedProgram = `#include <windows.h>
+int wmain(int argc, wchar_t **argv) {
+	HANDLE token, primary;
+	TOKEN_LINKED_TOKEN linked;
+	STARTUPINFOW start = {sizeof start};
+	PROCESS_INFORMATION process;
+	DWORD n, code;
+	wchar_t *line = wcsstr(GetCommandLineW(), L"limited.exe");
+	for (line += 11; *line == L'"' || *line == L' '; line++) {}
+	if (!OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &token) ||
+		!GetTokenInformation(token, TokenLinkedToken, &linked, sizeof linked, &n) ||
+		!DuplicateTokenEx(linked.LinkedToken, TOKEN_ALL_ACCESS, 0, SecurityImpersonation, TokenPrimary, &primary))
+		return 90;
+	start.dwFlags = STARTF_USESTDHANDLES;
+	start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+	start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+	start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+	if (!CreateProcessAsUserW(primary, 0, line, 0, 0, TRUE, 0, 0, 0, &start, &process)) return 91;
+	WaitForSingleObject(process.hProcess, INFINITE);
+	GetExitCodeProcess(process.hProcess, &code);
+	return code;
+}`
+
 // standIn is umdh.exe and wpr.exe: it notes how it is called and with which settings of app.exe, and writes the file
 // that it is asked for. Its logs of UMDH have 1,000 blocks more at each call.
 const standIn = `#include <windows.h>

@@ -27,7 +27,7 @@ func TestRecordOnWindows(t *testing.T) {
 	copyProgram(t, testwine.Build(t, ".", "-tags", "client", "-trimpath", "-ldflags=-s -w"), program)
 	c := newRecordingClient(&windowsClient{t, wine, program, dir})
 	for name, test := range map[string]func(*recordingClient){
-		"umdh": recordUMDH, "auto": recordAuto, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "event": recordEvents, "early exit": recordEarlyExit,
+		"umdh": recordUMDH, "auto": recordAuto, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "event": recordEvents, "elevated": recordElevated, "early exit": recordEarlyExit,
 		"killed": recordKilled, "ctrl c": recordInterrupted, "push": recordAndPush, "watch": watchAndPush,
 		"self-test": recordSelfTest, "usage": recordUsage,
 	} {

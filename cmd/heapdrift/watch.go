@@ -17,6 +17,10 @@ import (
 // snapshots are pushed as they come.
 func watch(ctx context.Context, args []string, s streams) (int, error) {
 	var f recordFlags
+	ctx, args, s, err := f.adopt(ctx, args, s)
+	if err != nil {
+		return exitInput, err
+	}
 	if err := f.parse("watch", args, s); err != nil {
 		return exitUsage, err
 	}

@@ -54,8 +54,8 @@ func (r *Recorder) Plan() (*Plan, error) {
 	}
 	p.gather()
 	if len(p.needs) > 0 && !r.Machine.Processes.Elevated() {
-		return p, &FlagsError{Elevate: true, Err: fmt.Errorf("only an administrator may %s: run this line in a console opened with "+
-			`"Run as administrator", or add --no-flags, which records without call stacks`, strings.Join(p.needs, ", and "))}
+		return p, &FlagsError{Elevate: true, Err: fmt.Errorf("only an administrator may %s: add --elevate, run this line in a console "+
+			`opened with "Run as administrator", or add --no-flags, which records without call stacks`, strings.Join(p.needs, ", and "))}
 	}
 	return p, nil
 }
