@@ -37,10 +37,19 @@ func heapReader(limit time.Duration, labels record.Labels, unit string) collect.
 		if err := writeOutput(path, nil, write); err != nil {
 			return collect.Cost{}, err
 		}
-		out := collect.Cost{Pause: cost.Pause, Took: cost.Total} // the recording asks the file for its size
+		// The recording asks the file for its size.
+		out := collect.Cost{Pause: cost.Pause, Took: cost.Total}
+		if cost.Unguarded != nil {
+			out.Notes = append(out.Notes, unguarded(cost.Unguarded))
+		}
 		for _, w := range c.Warnings {
 			out.Notes = append(out.Notes, w.Message)
 		}
 		return out, nil
 	}
+}
+
+// unguarded says that a kill of this program during the pause would have left the process suspended.
+func unguarded(why error) string {
+	return fmt.Sprintf("nothing would resume the process if heapdrift were killed during the pause: %v", why)
 }

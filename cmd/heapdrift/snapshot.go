@@ -92,6 +92,9 @@ func (f *snapshotFlags) finish(c *capture.Capture, cost livesnapshot.Cost, s str
 	fmt.Fprintf(s.out, "%s, PID %d: %s in %s of %s\n", c.Process.Name, c.Process.PID, quantity.Bytes(blocks.Bytes),
 		quantity.Plural(blocks.Count, "block"), quantity.Plural(len(c.Heaps), "heap"))
 	fmt.Fprintln(s.out, cost)
+	if cost.Unguarded != nil {
+		fmt.Fprintf(s.err, "note: %s\n", unguarded(cost.Unguarded))
+	}
 	for _, w := range c.Warnings {
 		fmt.Fprintf(s.err, "warning: %s\n", w.Message)
 	}

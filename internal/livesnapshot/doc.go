@@ -10,7 +10,8 @@
 //
 // A process is suspended no longer than Options.PauseLimit. Then it goes on, reading of heaps ends, and the capture
 // says what was not read. It goes on in any case: when reading fails, when the context ends and when this package
-// panics. Only a program that is killed leaves the process suspended, and only without a clone.
+// panics. If this program is killed, a process that it has started for that lets the process go on: see package
+// resumer. The cost says why there is none.
 //
 // # What is kept
 //

@@ -26,7 +26,8 @@ type dumpTarget struct {
 	read  func(p []byte, addr uint64) (int, error)
 	query func(addr uint64) (minidump.Region, error)
 	// onResume is called when the process goes on; nil is nothing.
-	onResume func()
+	onResume  func()
+	unguarded error // of Guard
 	// files are the paths of mapped images.
 	files map[uint64]string
 }
@@ -113,6 +114,7 @@ func (d *dumpTarget) region(addr uint64) (minidump.Region, error) {
 	return r, nil
 }
 
+func (d *dumpTarget) Guard() error   { return d.unguarded }
 func (d *dumpTarget) Suspend() error { d.suspended.Add(1); return nil }
 func (d *dumpTarget) Resume() error {
 	d.resumed.Add(1)

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"heapdrift/ingest/minidump"
+	"heapdrift/internal/resumer"
 )
 
 // pointerWidth is that of this program, in bytes.
@@ -26,6 +27,7 @@ type process struct {
 	isWOW64 bool // 32-bit on 64-bit Windows
 	arch    minidump.Arch
 	clone   *clone
+	resumer *resumer.Resumer // nil for none
 }
 
 // open opens a process. Administrators may open those of services, too.
@@ -113,16 +115,33 @@ func (p *process) identify() error {
 	return nil
 }
 
+// Guard starts a resumer.
+func (p *process) Guard() (err error) {
+	p.resumer, err = resumer.Start(p.pid)
+	return err
+}
+
 // Suspend suspends all threads of the process.
-func (p *process) Suspend() error { return statusOf(procNtSuspendProcess, uintptr(p.handle)) }
+func (p *process) Suspend() error {
+	p.resumer.Suspending()
+	err := statusOf(procNtSuspendProcess, uintptr(p.handle))
+	if err != nil {
+		p.resumer.Resumed()
+	}
+	return err
+}
 
 // Resume lets them go on.
-func (p *process) Resume() error { return statusOf(procNtResumeProcess, uintptr(p.handle)) }
+func (p *process) Resume() error {
+	defer p.resumer.Resumed()
+	return statusOf(procNtResumeProcess, uintptr(p.handle))
+}
 
 // Close closes the process and its clone.
 func (p *process) Close() {
 	if p.clone != nil {
 		p.clone.close()
 	}
+	p.resumer.Close()
 	_ = windows.CloseHandle(p.handle) // nothing was written
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"heapdrift/ingest/minidump"
 	"heapdrift/internal/await"
+	"heapdrift/internal/resumer"
 )
 
 // counter is the program counting.exe of TestUnderWine, in the folder where the tests run.
@@ -106,6 +108,65 @@ func TestOnWindowsSuspend(t *testing.T) {
 		}
 		c.counts()
 	}
+}
+
+// TestMain is the resumer, too, and a program that suspends a process and is killed meanwhile.
+func TestMain(m *testing.M) {
+	resumer.Main()
+	if text := os.Getenv(suspenderVariable); text != "" {
+		suspend(text)
+	}
+	os.Exit(m.Run())
+}
+
+// suspenderVariable has the process that a suspender suspends.
+const suspenderVariable = "LIVESNAPSHOT_SUSPEND"
+
+func suspend(pid string) {
+	n, err := strconv.ParseUint(pid, 10, 32)
+	if err != nil {
+		panic(err)
+	}
+	t, err := open(uint32(n))
+	if err != nil {
+		panic(err)
+	}
+	if err := t.Guard(); err != nil {
+		panic(err)
+	}
+	if err := errors.Join(t.Suspend(), t.Resume(), t.Suspend()); err != nil { // the last one stays
+		panic(err)
+	}
+	fmt.Println("suspended")
+	select {}
+}
+
+// A process goes on when the program that has suspended it is killed.
+func TestOnWindowsKilled(t *testing.T) {
+	c := startCounter(t)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", suspenderVariable, c.pid))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "suspended\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	at := c.count()
+	for range 10_000 {
+		if now := c.count(); now != at {
+			t.Fatalf("it counted from %d to %d while it was suspended", at, now)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	c.counts()
 }
 
 // Memory is read up to the end of what is committed, and regions cover the address space.

@@ -37,6 +37,16 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
+// Without a resumer the process is read, and the cost says so.
+func TestUnguarded(t *testing.T) {
+	target := victim(t)
+	target.unguarded = errors.New("no memory for a process")
+	s := newSession(target, 42, &Options{})
+	if _, err := s.take(t.Context()); err != nil || !errors.Is(s.cost().Unguarded, target.unguarded) || target.resumed.Load() != 1 {
+		t.Errorf("%v: %+v", err, s.cost())
+	}
+}
+
 // The process goes on before a panic in this goroutine leaves Take.
 func TestPanicResumes(t *testing.T) {
 	target := victim(t)

@@ -41,6 +41,8 @@ type Cost struct {
 	Regions   int64         // regions of the address space
 	Vanished  int64         // regions that were listed and were gone or protected when they were read
 	Unread    int64         // regions of which a page could not be read for another reason
+	// Unguarded is why nothing would have resumed the process if this program had been killed; nil where something would.
+	Unguarded error
 }
 
 // String says the cost in a sentence.
@@ -96,6 +98,8 @@ type session struct {
 	started time.Time
 	facts   facts
 	cloned  bool
+	// unguarded is as in Cost.
+	unguarded error
 }
 
 func newSession(t target, pid uint32, opt *Options) *session {
@@ -109,7 +113,7 @@ func newSession(t target, pid uint32, opt *Options) *session {
 
 // take suspends the process, lists what it has and walks its heaps.
 func (s *session) take(ctx context.Context) (*capture.Capture, error) {
-	s.facts = s.Facts()
+	s.facts, s.unguarded = s.Facts(), s.Guard()
 	if err := s.pause.begin(); err != nil {
 		return nil, &Error{Code: CodeSuspend, PID: s.pid, Message: "the process cannot be suspended",
 			Do: "run heapdrift as the user of the process, or as administrator", Err: err}
@@ -177,7 +181,7 @@ func (s *session) failed(ctx context.Context, err error) error {
 // cost is what was spent until now.
 func (s *session) cost() Cost {
 	c := Cost{Pause: s.pause.length(), Total: time.Since(s.started), Cloned: s.cloned, LimitHit: s.pause.isHit(),
-		Regions: int64(s.regions), TakenAt: s.started, Started: s.facts.Process.Created}
+		Unguarded: s.unguarded, Regions: int64(s.regions), TakenAt: s.started, Started: s.facts.Process.Created}
 	if v := s.facts.System; v.Major > 0 {
 		c.System = fmt.Sprintf("Windows %d.%d.%d", v.Major, v.Minor, v.Build)
 	}

@@ -24,6 +24,8 @@ var errNoClone = errors.New("livesnapshot: the system makes no clone of the proc
 // A target is a process as the system shows it.
 type target interface {
 	space
+	// Guard has the process resumed if this program is killed while the process is suspended.
+	Guard() error
 	Suspend() error
 	Resume() error
 	// Clone makes a copy of the address space that does not change. The target closes it.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"heapdrift/internal/record/target"
+	"heapdrift/internal/resumer"
 )
 
 // The parts of a full dump, MINIDUMP_TYPE of minidumpapiset.h.
@@ -36,12 +37,20 @@ func takeDump(ctx context.Context, p target.Info, path string, _ *float64) (cost
 		return cost, fmt.Errorf("dump of process %d: %w", p.PID, err)
 	}
 	defer func() { _ = windows.CloseHandle(handle) }()
+	guard, unguarded := resumer.Start(p.PID)
+	defer guard.Close()
+	if unguarded != nil {
+		cost.Notes = append(cost.Notes, fmt.Sprintf(
+			"nothing would resume the process if heapdrift were killed during the dump: %v", unguarded))
+	}
 	file, err := os.Create(path)
 	if err != nil {
 		return cost, fmt.Errorf("dump of process %d: %w", p.PID, err)
 	}
 	began := time.Now()
+	guard.Suspending() // MiniDumpWriteDump suspends each thread once, as NtResumeProcess resumes it
 	ok, _, failed := writeDump.Call(uintptr(handle), uintptr(p.PID), file.Fd(), fullDump, 0, 0, 0)
+	guard.Resumed()
 	cost.Took = time.Since(began)
 	cost.Pause = cost.Took
 	info, err := file.Stat()

@@ -11,6 +11,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// A greeting is what the child needs to know of its parent, in JSON on the control pipe.
+type greeting struct {
+	Dir         string   `json:"dir"`
+	Environment []string `json:"environment"`
+}
+
+// maxGreeting is more than an environment of Windows can have, in bytes.
+const maxGreeting = 1 << 20
+
 // Adopt gives the child the folder, the environment and the console of its parent. The context ends when the parent is
 // interrupted or has ended.
 func Adopt(ctx context.Context, name string) (adopting context.Context, in, out, errs *os.File, err error) {

@@ -49,15 +49,6 @@ func checkName(name string) error {
 	return nil
 }
 
-// A greeting is what the child needs to know of its parent, in JSON on the control pipe.
-type greeting struct {
-	Dir         string   `json:"dir"`
-	Environment []string `json:"environment"`
-}
-
-// maxGreeting is more than an environment of Windows can have, in bytes.
-const maxGreeting = 1 << 20
-
 // own are variables that the child keeps: whoever sets them says from where programs of the system are started.
 var own = []string{"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PROGRAMDATA", "ALLUSERSPROFILE", "PROGRAMFILES",
 	"PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432"}
