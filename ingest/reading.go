@@ -2,12 +2,12 @@ package ingest
 
 import (
 	"context"
-	"slices"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/tracecapture"
+	"heapdrift/ingest/sorting"
 )
 
 // A Reading is what was read from files that belong together.
@@ -49,7 +49,7 @@ func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
 		return traces.read(ctx, true)
 	}
 	r := &Reading{}
-	slices.SortStableFunc(files, func(a, b file) int { return NaturalOrder(a.name, b.name) }) // a 7z has an order of its own
+	sorting.Stable(files, func(a, b file) int { return NaturalOrder(a.name, b.name) }) // a 7z has an order of its own
 	for _, f := range files {
 		r.Captures = append(r.Captures, f.captures...)
 	}

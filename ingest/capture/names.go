@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/sorting"
 )
 
 // Names are what symbols tell about the return addresses of a run. They are stored apart from the captures: if symbols
@@ -141,7 +143,7 @@ func (n *Names) Image(id ImageID) *Image {
 // Sort puts the images in the order of their ids and makes Image find them. It is called once, after the last image is
 // there.
 func (n *Names) Sort() {
-	slices.SortFunc(n.Images, func(a, b Image) int {
+	sorting.Stable(n.Images, func(a, b Image) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Size, b.Size), strings.Compare(a.DebugID, b.DebugID))
 	})
 	n.byID = make(map[ImageID]int, len(n.Images))

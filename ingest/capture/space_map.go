@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A AddressMap says what lies where in the address space, as finely as a picture needs it.
@@ -67,7 +69,7 @@ func grainOf(list []AddressRange) int64 {
 
 // sound sorts stretches and cuts those that overlap. Windows has no address above 2^63, so lengths fit in an int64.
 func sound(list []AddressRange) []AddressRange {
-	slices.SortStableFunc(list, func(a, b AddressRange) int { return cmp.Compare(a.Address, b.Address) })
+	sorting.Stable(list, func(a, b AddressRange) int { return cmp.Compare(a.Address, b.Address) })
 	kept, end := list[:0], uint64(0)
 	for _, s := range list {
 		if s.Size <= 0 || uint64(s.Address) > math.MaxInt64 || s.End() > math.MaxInt64 {

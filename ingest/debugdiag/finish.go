@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // finish makes the captures, of what was read until now.
@@ -44,7 +45,7 @@ func (d *draft) finish(r *report) {
 	d.makeModules()
 	d.makeSites()
 	m.Space, m.Groups = d.space(), d.groups()
-	slices.SortStableFunc(m.Handles, func(a, b capture.HandleType) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(m.Handles, func(a, b capture.HandleType) int { return cmp.Compare(b.Count, a.Count) })
 	m.Notes = append(m.Notes, r.general...)
 	d.noteTracking()
 	d.noteMethod(r)
@@ -103,7 +104,7 @@ const maxTotal = 1 << 62
 // makeSites makes a site of each function that allocated memory, and a claim of each function.
 func (d *draft) makeSites() {
 	c := d.c
-	slices.SortStableFunc(d.functions, func(a, b function) int {
+	sorting.Stable(d.functions, func(a, b function) int {
 		if a.handles != b.handles {
 			if a.handles {
 				return 1

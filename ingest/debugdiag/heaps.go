@@ -2,11 +2,11 @@ package debugdiag
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // maxHeaps bounds the heaps of a dump.
@@ -72,14 +72,14 @@ func (d *draft) groups() []capture.BlockGroup {
 	for _, g := range d.heapGroups {
 		bySize = append(bySize, *g)
 	}
-	slices.SortFunc(bySize, func(a, b capture.BlockGroup) int {
+	sorting.Stable(bySize, func(a, b capture.BlockGroup) int {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size))
 	})
 	for name, m := range d.managers {
 		byManager = append(byManager,
 			capture.BlockGroup{By: capture.ByManager, Key: name, Usage: capture.Usage{Count: max(m.count, 0), Bytes: m.size.at}})
 	}
-	slices.SortFunc(byManager, func(a, b capture.BlockGroup) int {
+	sorting.Stable(byManager, func(a, b capture.BlockGroup) int {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(b.Usage.Count, a.Usage.Count),
 			cmp.Compare(a.Key, b.Key))
 	})

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // Kind is that of captures of dumps.
@@ -231,7 +231,7 @@ func (p *process) handleTypes() []capture.HandleType {
 	for _, t := range types {
 		list = append(list, *t)
 	}
-	slices.SortFunc(list, func(a, b capture.HandleType) int {
+	sorting.Stable(list, func(a, b capture.HandleType) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type))
 	})
 	return list

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // Limits of what is listed of each way of grouping; a capture says which of them were cut.
@@ -258,7 +259,7 @@ func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.B
 	cut = slices.Sorted(maps.Keys(counted.full))
 	for _, way := range slices.Sorted(maps.Keys(ways)) {
 		keys := ways[way]
-		slices.SortFunc(keys, func(a, b grouping) int {
+		sorting.Stable(keys, func(a, b grouping) int {
 			return cmp.Or(cmp.Compare(t[b].usage.Bytes, t[a].usage.Bytes), cmp.Compare(t[b].usage.Count, t[a].usage.Count),
 				compareGroupings(a, b))
 		})

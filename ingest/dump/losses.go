@@ -6,6 +6,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/sorting"
 )
 
 // A loss is how many bytes of blocks that nothing points to lie in a span of whole pieces of lossBytes: in one of them,
@@ -28,7 +29,7 @@ func (b *builder) losses() (list []loss) {
 			list = addLosses(list, span{block.address, block.size})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b loss) int { return cmp.Compare(a.address, b.address) })
+	sorting.Stable(list, func(a, b loss) int { return cmp.Compare(a.address, b.address) })
 	return joinLosses(list)
 }
 

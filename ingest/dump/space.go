@@ -6,6 +6,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/sorting"
 )
 
 // A mark says what a piece of address space is used for.
@@ -233,7 +234,7 @@ func sorted(shares map[string]capture.Share) []capture.Share {
 	for _, s := range shares {
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(a, b capture.Share) int {
+	sorting.Stable(list, func(a, b capture.Share) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	return list
@@ -255,7 +256,7 @@ func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Res
 		s.Count++
 		s.CommittedTotal += r.Committed
 	}
-	slices.SortStableFunc(list, func(a, b capture.Reservation) int {
+	sorting.Stable(list, func(a, b capture.Reservation) int {
 		return cmp.Or(cmp.Compare(b.Committed, a.Committed), cmp.Compare(b.Reserved, a.Reserved))
 	})
 	var repeated []capture.RepeatedReservations
@@ -264,7 +265,7 @@ func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Res
 			repeated = append(repeated, *s)
 		}
 	}
-	slices.SortFunc(repeated, func(a, b capture.RepeatedReservations) int {
+	sorting.Stable(repeated, func(a, b capture.RepeatedReservations) int {
 		return cmp.Or(cmp.Compare(b.CommittedTotal, a.CommittedTotal), cmp.Compare(b.Count, a.Count),
 			cmp.Compare(a.First, b.First))
 	})

@@ -2,10 +2,10 @@ package dump
 
 import (
 	"cmp"
-	"slices"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/sorting"
 )
 
 // A threadStack is where the stack of a thread lies, on one side of it.
@@ -81,6 +81,6 @@ func (p *process) threadFacts(where func(address uint64) string) []capture.Threa
 		}
 		list = append(list, out)
 	}
-	slices.SortStableFunc(list, func(a, b capture.Thread) int { return cmp.Compare(b.Committed, a.Committed) })
+	sorting.Stable(list, func(a, b capture.Thread) int { return cmp.Compare(b.Committed, a.Committed) })
 	return list
 }

@@ -5,7 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A CensusKey is a class of events: those that a census counts together. Fields that an envelope does not have are 0.
@@ -58,7 +59,7 @@ func (t *Trace) Census(ctx context.Context) ([]Count, error) {
 	for _, c := range counts {
 		out = append(out, *c)
 	}
-	slices.SortFunc(out, func(a, b Count) int {
+	sorting.Stable(out, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Header, b.Header),
 			bytes.Compare(a.Provider[:], b.Provider[:]),
 			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Op, b.Op), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Version, b.Version))

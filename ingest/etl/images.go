@@ -3,6 +3,8 @@ package etl
 import (
 	"cmp"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // An Image is an executable file while it was loaded in one process.
@@ -99,7 +101,7 @@ func (s *imageTable) finish(all []Process) {
 			image.take(list, KindImageRSDS)
 			image.Path = s.path(image.Path)
 		}
-		slices.SortFunc(all[i].Images,
+		sorting.Stable(all[i].Images,
 			func(a, b Image) int { return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Load, b.Load)) })
 	}
 }

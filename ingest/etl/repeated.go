@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // One recording may be given several times: merged in several ways, or merged and not. Its events have the same time
@@ -147,6 +149,6 @@ func (t *Trace) Repeats(ctx context.Context) ([]Repeat, error) {
 		}
 		found = append(found, Repeat{i, kept[k], sketches[kept[k]].isIn(s)})
 	}
-	slices.SortFunc(found, func(a, b Repeat) int { return a.File - b.File })
+	sorting.Stable(found, func(a, b Repeat) int { return a.File - b.File })
 	return found, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // Limits on what a log gives, which bound memory: of what is beyond them, the numbers are counted and the rest is not.
@@ -293,7 +294,7 @@ func (o *collector) captures(s *scanner) []*capture.Capture {
 		for _, w := range l.warnings {
 			l.Warnings = append(l.Warnings, *w)
 		}
-		slices.SortFunc(l.Warnings, func(a, b capture.Warning) int {
+		sorting.Stable(l.Warnings, func(a, b capture.Warning) int {
 			return cmp.Or(strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Message, b.Message))
 		})
 		l.Stacks.Trim()

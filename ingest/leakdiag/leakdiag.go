@@ -25,13 +25,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/markup"
+	"heapdrift/ingest/sorting"
 )
 
 // Kind marks captures of logs of LeakDiag.
@@ -194,7 +194,7 @@ func (f *file) takeStack() {
 	if len(s.frames) == 0 {
 		l.noFrames++
 	}
-	slices.SortStableFunc(s.frames, func(a, b numbered) int { return int(a.number - b.number) })
+	sorting.Stable(s.frames, func(a, b numbered) int { return int(a.number - b.number) })
 	ids := make([]capture.FrameID, 0, len(s.frames))
 	for _, fr := range s.frames {
 		if fr.text == (capture.FrameText{}) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // choices are the layouts that may fit a process, the likeliest first: ntdll's own, that of its build, and those of
@@ -23,7 +25,7 @@ func choices(p *Process, build uint32) []*layout {
 		named.name = fmt.Sprintf("%s %s (embedded)", near, arch(p))
 		all = append(all, choice{&named, distance})
 	}
-	slices.SortStableFunc(all, func(a, b choice) int { return cmp.Compare(a.distance, b.distance) })
+	sorting.Stable(all, func(a, b choice) int { return cmp.Compare(a.distance, b.distance) })
 	var order []*layout
 	for _, c := range all {
 		order = append(order, c.layout)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // A snapshot sums regions as they come.
@@ -268,7 +269,7 @@ func (s *snapshot) repeated() {
 		}
 	}
 	bytes := func(r capture.RepeatedReservations) float64 { return float64(r.ReservedEach) * float64(r.Count) }
-	slices.SortStableFunc(s.space.Repeated,
+	sorting.Stable(s.space.Repeated,
 		func(a, b capture.RepeatedReservations) int { return cmp.Compare(bytes(b), bytes(a)) })
 	s.space.Repeated = s.space.Repeated[:min(len(s.space.Repeated), maxRepeated)]
 }

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // An instant is what the outputs of one stop of the process say, until it is made a capture.
@@ -156,7 +157,7 @@ func (n *instant) finish(r *reader, last bool) *capture.Capture {
 		return nil
 	}
 	m.Source = "WinDbg " + strings.Join(n.sources, ", ")
-	slices.SortStableFunc(m.Groups, func(a, b capture.BlockGroup) int {
+	sorting.Stable(m.Groups, func(a, b capture.BlockGroup) int {
 		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size))
 	})
 	for i := range m.Groups {

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/sorting"
 )
 
 // A choice is the evidence that a report is made from.
@@ -88,10 +89,10 @@ func ofKind(parts []part, warnings []Warning) *choice {
 			differences = append(differences, p)
 		}
 	}
-	slices.SortStableFunc(snapshots, func(a, b []part) int {
+	sorting.Stable(snapshots, func(a, b []part) int {
 		return cmp.Or(compareBool(haveStacks(b), haveStacks(a)), cmp.Compare(len(b), len(a)), cmp.Compare(held(b), held(a)))
 	})
-	slices.SortStableFunc(lists, func(a, b []part) int { return cmp.Compare(depth(b), depth(a)) })
+	sorting.Stable(lists, func(a, b []part) int { return cmp.Compare(depth(b), depth(a)) })
 	snapshots = append(snapshots, lists...)
 	series, left, reason := snapshots, differences, "the other evidence shows more."
 	if len(snapshots) == 0 && len(differences) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // NamedPercent is the least share of a heap, in percent, at which a block size or stack that holds it is named in the
@@ -272,7 +273,7 @@ func reported(list []Memory) []ReportedLeaks {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b ReportedLeaks) int {
+	sorting.Stable(out, func(a, b ReportedLeaks) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count))
 	})
 	return out

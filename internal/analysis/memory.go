@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis/footprint"
 )
 
@@ -57,7 +58,7 @@ const bareLeaks = 2000
 // memories collects what all evidence says beside sites, in the order of the evidence.
 func memories(ctx context.Context, parts []part, opt *Options, table *frameTable) ([]Memory, error) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Memory == nil })
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
+	sorting.Stable(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
 	list := make([]Memory, 0, len(parts))
 	for i, p := range parts {
 		if ctx.Err() != nil {
@@ -119,7 +120,7 @@ func sameLife(a, b *capture.Capture) bool {
 // memoryHistoryOf computes the memory over time from all evidence, in its order.
 func memoryHistoryOf(parts []part) *footprint.MemoryHistory {
 	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
+	sorting.Stable(parts, func(a, b part) int { return cmp.Compare(a.order, b.order) })
 	evidence := make([]footprint.NamedCapture, len(parts))
 	for i, p := range parts {
 		evidence[i] = footprint.NamedCapture{Capture: p.Capture, File: p.file}

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // An unreachableBlock is a block without a pointer to it, by evidence that may have no call stack of its allocation.
@@ -36,7 +37,7 @@ func unreached(findings []*draftFinding) []UnreachedFinding {
 			list = append(list, UnreachedFinding{f.Signature, f.Where(), *f.Unreachable, f.Outstanding})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b UnreachedFinding) int {
+	sorting.Stable(list, func(a, b UnreachedFinding) int {
 		return cmp.Or(cmp.Compare(b.Unreachable.Bytes, a.Unreachable.Bytes), cmp.Compare(a.Signature, b.Signature))
 	})
 	return list[:min(len(list), MaxUnreachedFindings)]

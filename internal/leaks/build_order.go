@@ -1,6 +1,10 @@
 package leaks
 
-import "slices"
+import (
+	"slices"
+
+	"heapdrift/ingest/sorting"
+)
 
 // A BuildOrder is the order of a project's builds. Builds are named by their index in it, −1 for none.
 type BuildOrder struct {
@@ -24,7 +28,7 @@ func NewBuildOrder(builds []Build) *BuildOrder {
 	for i, rank := range RankBuilds(builds) {
 		list[i] = rankedBuild{&builds[i], rank}
 	}
-	slices.SortFunc(list, func(a, b rankedBuild) int { return CompareRanks(a.BuildRank, b.BuildRank) })
+	sorting.Stable(list, func(a, b rankedBuild) int { return CompareRanks(a.BuildRank, b.BuildRank) })
 	c := &BuildOrder{indexes: map[int64]int{}, names: map[string]int{}}
 	c.shape, c.natural = shapeOfUndeclared(builds)
 	for at, b := range list {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 )
@@ -92,7 +93,7 @@ func GroupCallPaths(list []StackSighting, shown int64) []CallPath {
 	for i := range paths {
 		paths[i].keepDifferingLines()
 	}
-	slices.SortStableFunc(paths, func(a, b CallPath) int {
+	sorting.Stable(paths, func(a, b CallPath) int {
 		x, y := a.SeenIn(shown), b.SeenIn(shown)
 		if x == nil || y == nil {
 			return compareBools(x == nil, y == nil)
@@ -157,7 +158,7 @@ func (v *CallPath) keepDifferingLines() {
 			}
 		}
 	}
-	slices.SortStableFunc(v.Variants, func(a, b CallPathVariant) int {
+	sorting.Stable(v.Variants, func(a, b CallPathVariant) int {
 		return compareGrown(a.Growth, b.Growth, a.Held, b.Held)
 	})
 }

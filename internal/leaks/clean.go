@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
@@ -259,7 +260,7 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 			list[k].Certain, list[k].Began = list[k].Certain || s.Certain, list[k].Began || s.Began
 		}
 	}
-	slices.SortFunc(list, func(a, b Sighting) int {
+	sorting.Stable(list, func(a, b Sighting) int {
 		return cmp.Or(a.BuildIndex-b.BuildIndex, cmp.Compare(a.Scenario, b.Scenario))
 	})
 	return list

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis/compare"
 )
 
@@ -15,7 +16,7 @@ var effects = []GateEffect{EffectFails, EffectDoubts, EffectSilences}
 
 // conclude turns reasons into the decision.
 func (d *decider) conclude() Decision {
-	slices.SortStableFunc(d.reasons, func(a, b Reason) int {
+	sorting.Stable(d.reasons, func(a, b Reason) int {
 		return cmp.Compare(slices.Index(effects, a.Effect), slices.Index(effects, b.Effect))
 	})
 	made := Decision{Policy: d.Version, FailOn: append([]FailOn{}, d.on...), Reasons: d.reasons, Canary: d.proof,
@@ -23,7 +24,7 @@ func (d *decider) conclude() Decision {
 	for _, f := range d.unnamed {
 		made.Undecided = append(made.Undecided, undecided(f, FailOnNew, scoreOf(f.Score)))
 	}
-	slices.SortStableFunc(made.Undecided, func(a, b UndecidedFinding) int {
+	sorting.Stable(made.Undecided, func(a, b UndecidedFinding) int {
 		return cmp.Compare(b.Probability, a.Probability)
 	})
 	made.Gate = d.gate()

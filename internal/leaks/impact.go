@@ -3,8 +3,9 @@ package leaks
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"heapdrift/ingest/sorting"
 )
 
 // An Impact is what a change of rules or policies would do to recent runs, computed before it is saved.
@@ -192,5 +193,5 @@ func plural(n int, one, many string) string {
 
 // Of several silencings the ones that most stacks or runs show come first.
 func sortSilencings(list []KnownChange) {
-	slices.SortStableFunc(list, func(a, b KnownChange) int { return b.Count - a.Count })
+	sorting.Stable(list, func(a, b KnownChange) int { return b.Count - a.Count })
 }

@@ -2,7 +2,8 @@ package leaks
 
 import (
 	"cmp"
-	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // NoModule is what a module filter has for leaks without a stack. No file of Windows has that name.
@@ -65,7 +66,7 @@ func SharesByModule(rows []ModuleRow, most int) ModuleShares {
 	for _, share := range by {
 		s.List = append(s.List, *share)
 	}
-	slices.SortFunc(s.List, func(a, b ModuleShare) int {
+	sorting.Stable(s.List, func(a, b ModuleShare) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Signatures, a.Signatures), cmp.Compare(a.Module, b.Module))
 	})
 	if len(s.List) > most {

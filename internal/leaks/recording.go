@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // A RecordingState is what heapdrift record or watch reports about a run that it pushes: the part of recording.json
@@ -140,7 +140,7 @@ func RecordingWarnings(list []StoredRecording, server, project string, now time.
 	for _, r := range newest {
 		warnings = append(warnings, r.warnings(flags, now)...)
 	}
-	slices.SortFunc(warnings, func(a, b RecordingWarning) int {
+	sorting.Stable(warnings, func(a, b RecordingWarning) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Kind, b.Kind))
 	})
 	return warnings

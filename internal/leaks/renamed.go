@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/compare"
@@ -98,7 +99,7 @@ func (c *GateCase) likeGone() []likeGone {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b likeGone) int {
+	sorting.Stable(list, func(a, b likeGone) int {
 		return cmp.Or(compareBools(b.isSure(), a.isSure()), cmp.Compare(b.size+b.pace, a.size+a.pace),
 			cmp.Compare(a.gone.Signature, b.gone.Signature), cmp.Compare(a.came.Signature, b.came.Signature))
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A ScenarioHistory is the history of a leak in one scenario that it was bad in. Builds are indexes in the BuildOrder,
@@ -53,7 +55,7 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 		c := &list[i]
 		c.Open, c.LastSeen = open[c.Scenario], seen[c.Scenario]
 	}
-	slices.SortFunc(list, func(a, b ScenarioHistory) int { return int(a.Scenario - b.Scenario) })
+	sorting.Stable(list, func(a, b ScenarioHistory) int { return int(a.Scenario - b.Scenario) })
 	return list
 }
 

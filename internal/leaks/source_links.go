@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"heapdrift/ingest/sorting"
 )
 
 // SourceLinks make web addresses of source files, which PDBs name by their paths on a build machine, and of the changes
@@ -76,7 +78,7 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 		}
 		s.links = append(s.links, link)
 	}
-	slices.SortStableFunc(s.links, func(a, b sourceLink) int { return len(b.folder) - len(a.folder) })
+	sorting.Stable(s.links, func(a, b sourceLink) int { return len(b.folder) - len(a.folder) })
 	return s, nil
 }
 

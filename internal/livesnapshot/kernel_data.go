@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/sorting"
 )
 
 var le = binary.LittleEndian
@@ -84,7 +85,7 @@ func handleCounts(b []byte, width int, names map[uint32]string) []handleCount {
 	for name, n := range counts {
 		list = append(list, handleCount{name, n})
 	}
-	slices.SortFunc(list, func(a, b handleCount) int { return cmp.Compare(a.Type, b.Type) })
+	sorting.Stable(list, func(a, b handleCount) int { return cmp.Compare(a.Type, b.Type) })
 	return list
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/leaks"
 )
 
@@ -95,7 +96,7 @@ func (c *Client) Send(ctx context.Context, p *Plan, w Watcher) (*Run, error) {
 	}
 	e := evidenceRun{client: c, target: p.Target, watcher: w, digests: map[string]string{}}
 	files := slices.Clone(p.Evidence)
-	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	sorting.Stable(files, func(a, b File) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	if files[0].Bytes >= worthAsking {
 		if err := e.findEarlier(ctx); err != nil {
 			return nil, err

@@ -3,13 +3,13 @@ package tracecapture
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl/lifetimes"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 )
 
 // warnings says what does not fit together in the events of a process.
@@ -92,7 +92,7 @@ func (b *builder) gap() (from, to int64) {
 		}
 		sessions = append(sessions, x)
 	}
-	slices.SortFunc(sessions, func(x, y extent) int { return cmp.Compare(x.from, y.from) })
+	sorting.Stable(sessions, func(x, y extent) int { return cmp.Compare(x.from, y.from) })
 	var covered int64
 	for i, x := range sessions {
 		if i > 0 && x.from-covered > to-from {

@@ -3,6 +3,8 @@ package blame
 import (
 	"cmp"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A Replacement pairs a signature that only one build has with the one that replaces it in another build.
@@ -106,7 +108,7 @@ func unambiguous(all []Replacement) []Replacement {
 		}
 		return cmp.Compare(b.Likeness, a.Likeness)
 	}
-	slices.SortStableFunc(all, better)
+	sorting.Stable(all, better)
 	bestFrom, bestTo := map[int]Replacement{}, map[int]Replacement{}
 	tiedFrom, tiedTo := map[int]bool{}, map[int]bool{}
 	for _, d := range all {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/suppressions"
 )
 
@@ -25,7 +26,7 @@ func ImportSuppressions(text string) RuleImport {
 		}
 		out.Rules = append(out.Rules, rule)
 	}
-	slices.SortStableFunc(rejected, func(a, b suppressions.Rejection) int { return a.Line - b.Line })
+	sorting.Stable(rejected, func(a, b suppressions.Rejection) int { return a.Line - b.Line })
 	for _, r := range rejected {
 		out.Rejected = append(out.Rejected, RejectedLine{r.Line, r.Text, r.Reason})
 	}

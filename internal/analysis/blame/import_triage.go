@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/sorting"
 )
 
 // An ownership is a line of triage.ini.
@@ -28,7 +30,7 @@ func ImportTriage(text string) RuleImport {
 		}
 		list = append(list, o)
 	}
-	slices.SortStableFunc(list, func(a, b ownership) int {
+	sorting.Stable(list, func(a, b ownership) int {
 		return cmp.Or(cmp.Compare(completeness(b.function), completeness(a.function)),
 			cmp.Compare(completeness(b.module), completeness(a.module)))
 	})

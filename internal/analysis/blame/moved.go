@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A Stack is a stack to try rules on: its frames, innermost first, and how many sites have it. Equal frames should be
@@ -49,7 +50,7 @@ func MovedSignatures(ctx context.Context, before, after *Rules, stacks []Stack) 
 		moves[k].Stacks++
 		moves[k].Count += s.Count
 	}
-	slices.SortStableFunc(moves, func(a, b Move) int {
+	sorting.Stable(moves, func(a, b Move) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Stacks, a.Stacks), cmp.Compare(a.From.ID, b.From.ID),
 			cmp.Compare(a.To.ID, b.To.ID))
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
@@ -47,7 +48,7 @@ func Compare(base, head *BuildResult) *Comparison {
 	}
 	c.doubt()
 	c.addEnded(base, head, before, after)
-	slices.SortStableFunc(c.Rows, func(x, y Row) int {
+	sorting.Stable(c.Rows, func(x, y Row) int {
 		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)),
 			cmp.Compare(x.signature(), y.signature()))
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis/blame"
 )
 
@@ -47,7 +48,7 @@ func Renames(rows []Row) []Rename {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Rename) int {
+	sorting.Stable(list, func(a, b Rename) int {
 		return cmp.Or(cmp.Compare(b.Likeness, a.Likeness), cmp.Compare(a.Base, b.Base), cmp.Compare(a.Head, b.Head))
 	})
 	taken := map[string]bool{}

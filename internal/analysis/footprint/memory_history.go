@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // A MemoryHistory is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap
@@ -261,7 +262,7 @@ func (c *MemoryHistory) order() {
 	if !c.Timed {
 		return
 	}
-	slices.SortStableFunc(c.Instants, func(a, b Instant) int { return a.taken.Compare(b.taken) })
+	sorting.Stable(c.Instants, func(a, b Instant) int { return a.taken.Compare(b.taken) })
 }
 
 // clock counts the time from the first instant that is kept.

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -236,7 +237,7 @@ func (c *MemoryHistory) DescribeGrowth() string {
 	measure := c.Measure
 	s := fmt.Sprintf("%s%s%s %s %s", strings.ToUpper(measure[:1]), measure[1:], by, changed, over)
 	parts := slices.Clone(growth.Parts)
-	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })
+	sorting.Stable(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })
 	told := 0
 	for _, p := range parts {
 		if p.Bytes == 0 || told == 4 {

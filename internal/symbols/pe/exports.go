@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"heapdrift/ingest/sorting"
 )
 
 // An Export is an entry of the export directory. What has no name is exported by ordinal only. Something that has
@@ -53,7 +55,7 @@ func (f *File) exportsLocked(ctx context.Context) (*exportTable, error) {
 		return nil, err
 	}
 	t := r.table
-	slices.SortFunc(t.all, func(a, b Export) int {
+	sorting.Stable(t.all, func(a, b Export) int {
 		return cmp.Or(cmp.Compare(a.RVA, b.RVA), strings.Compare(a.Name, b.Name), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
 	for _, e := range t.all {

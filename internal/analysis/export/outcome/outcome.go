@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -139,7 +140,7 @@ func (o *Outcome) Sort() {
 	rank := func(l *Leak) int {
 		return slices.IndexFunc(changes, func(c struct{ change, word, title string }) bool { return c.change == l.Change })
 	}
-	slices.SortStableFunc(o.Leaks, func(a, b Leak) int {
+	sorting.Stable(o.Leaks, func(a, b Leak) int {
 		if a.Fails != b.Fails {
 			if a.Fails {
 				return -1
