@@ -42,6 +42,7 @@ const (
 	tagExit
 	tagSampling // of captures of samples only
 	tagRan      // of captures that name tests only
+	tagLines    // of captures without call stacks only
 )
 
 // ErrArtifact is wrapped by the error of reading a damaged or foreign artifact.
@@ -65,6 +66,9 @@ func (c *Capture) Write(w io.Writer) error {
 	if len(c.Ran) > 0 {
 		sections = append(sections, section{tagRan, c.putRan})
 	}
+	if c.Lines {
+		sections = append(sections, section{tagLines, c.putLines})
+	}
 	return writeArtifact(w, artifactMagic, sections)
 }
 
@@ -84,6 +88,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
 		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit, tagSampling: c.takeSampling, tagRan: c.takeRan,
+		tagLines: c.takeLines,
 	})
 	if err != nil {
 		return nil, err
@@ -123,7 +128,8 @@ func (c *Capture) holds(site *Site) bool {
 	return int(site.Stack) < stacks && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) &&
 		len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
 		(site.Life != nil) == (c.Trace != nil) &&
-		!slices.ContainsFunc(site.AliasStacks, func(alias StackID) bool { return int(alias) >= stacks })
+		!slices.ContainsFunc(site.AliasStacks, func(alias StackID) bool { return int(alias) >= stacks }) &&
+		!slices.ContainsFunc(site.SameBlocks, func(same StackID) bool { return int(same) >= stacks })
 }
 
 // check refuses stacks whose parts point outside each other, or to a module that is not there.

@@ -42,3 +42,38 @@ func (c *Capture) takeRan(d *decoder) {
 		c.Ran = append(c.Ran, d.string())
 	}
 }
+
+// putLines writes which sites of a capture without call stacks have blocks with a stack in another list.
+func (c *Capture) putLines(e *encoder) {
+	var places []int
+	for i := range c.Sites {
+		if len(c.Sites[i].SameBlocks) > 0 {
+			places = append(places, i)
+		}
+	}
+	e.uint(uint64(len(places)))
+	for _, at := range places {
+		e.uint(uint64(at))
+		e.uint(uint64(len(c.Sites[at].SameBlocks)))
+		for _, stack := range c.Sites[at].SameBlocks {
+			e.uint(uint64(stack))
+		}
+	}
+}
+
+// takeLines relies on the sites section before it.
+func (c *Capture) takeLines(d *decoder) {
+	c.Lines = true
+	for range d.count(2) {
+		at := d.uint()
+		if at >= uint64(len(c.Sites)) {
+			d.bad = true
+			return
+		}
+		stacks := make([]StackID, d.count(1))
+		for i := range stacks {
+			stacks[i] = StackID(d.uint())
+		}
+		c.Sites[at].SameBlocks = stacks
+	}
+}

@@ -57,6 +57,9 @@ type collector struct {
 	lists     map[listKey]*list
 	order     []*list
 	crt       crtBlocks
+	crtShown  []shownBlock // by the debug CRT
+	vldShown  []shownBlock // by Visual Leak Detector
+	processes uint32       // that the log tells apart
 	notes     notes
 	inspected inspected
 	programs  map[*lane]string
@@ -116,6 +119,7 @@ func (o *collector) file(name []byte) string {
 
 // program notes which program runs in a lane, by the command that ctest prints.
 func (o *collector) program(at *lane, command []byte) {
+	at.process = o.newProcess()
 	const longestCommand = 32 << 10 // of Windows
 	path := validText(command, longestCommand)
 	if quoted, ok := strings.CutPrefix(path, `"`); ok {
@@ -168,15 +172,15 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 	return l
 }
 
-// add counts blocks in that have a stack.
-func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held int64) {
+// add counts blocks in that have a stack, and returns the place of their site in the list; −1 for none.
+func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held int64) (site int) {
 	if l == nil {
-		return
+		return -1
 	}
 	numbers := o.numbers(stack, reach)
 	if n, ok := l.known[string(numbers)]; ok && numbers != nil {
 		l.count(n, count, held)
-		return
+		return n
 	}
 	ids := make([]capture.FrameID, 0, len(stack))
 	for i := range stack[:min(len(stack), mostFrames)] {
@@ -192,7 +196,7 @@ func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held
 	if !ok {
 		if o.sites == mostSites {
 			o.lostSites += count
-			return
+			return -1
 		}
 		o.sites++
 		n = len(l.Sites)
@@ -204,6 +208,7 @@ func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held
 		l.known[string(numbers)] = n
 	}
 	l.count(n, count, held)
+	return n
 }
 
 // numbers is the key of a stack in list.known; nil where a frame has no number.

@@ -37,6 +37,7 @@ type crtParser struct {
 	out   *collector
 	list  *list
 	last  crtBlock // still without its content and class
+	at    uint64   // its address; 0 where its line has none
 	has   bool
 	since int64 // line of the last line of the list
 }
@@ -57,12 +58,12 @@ type crtBlocks struct {
 	counts []int64
 }
 
-// add counts a block in; false where there are too many that differ.
-func (c *crtBlocks) add(b *crtBlock) bool {
+// add counts a block in and returns its place in counts; −1 where there are too many that differ.
+func (c *crtBlocks) add(b *crtBlock) int {
 	n, ok := c.at[*b]
 	if !ok {
 		if n = len(c.counts); n == mostSites {
-			return false
+			return -1
 		}
 		if c.at == nil {
 			c.at = map[crtBlock]int{}
@@ -71,7 +72,7 @@ func (c *crtBlocks) add(b *crtBlock) bool {
 		c.counts = append(c.counts, 0)
 	}
 	c.counts[n]++
-	return true
+	return n
 }
 
 func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
@@ -121,26 +122,29 @@ func (p *crtParser) take() {
 		return
 	}
 	p.last.list = p.list
-	if !p.out.crt.add(&p.last) {
+	switch n := p.out.crt.add(&p.last); {
+	case n < 0:
 		p.out.lostSites++
+	case p.at != 0 && len(p.out.crtShown) < mostShown:
+		p.out.crtShown = append(p.out.crtShown, shownBlock{p.in.process, int32(n), p.at, p.last.size, p.list})
 	}
 }
 
 // block reads the line of a block: [file(line) : ]{number} [kind] block at 0xaddress, [subtype x, ]size bytes long.
 func (p *crtParser) block(text []byte, number int64) bool {
-	at := bytes.Index(text, []byte(" block at "))
-	if at < 0 {
+	before, rest, ok := bytes.Cut(text, []byte(" block at "))
+	if !ok {
 		return false
 	}
 	var b crtBlock
-	before, rest := text[:at], text[at+len(" block at "):]
 	space := bytes.LastIndexByte(before, ' ') + 1
 	kind := before[space:]
-	address, rest, ok := bytes.Cut(rest, []byte(","))
-	if !ok || len(address) < 2 || address[0] != '$' && !hasPrefix(address, "0x") {
+	place, rest, ok := bytes.Cut(rest, []byte(","))
+	if !ok || len(place) < 2 || place[0] != '$' && !hasPrefix(place, "0x") {
 		return false
 	}
-	if _, ok := hexNumber(bytes.TrimPrefix(address, []byte("$"))); !ok {
+	address, ok := hexNumber(bytes.TrimPrefix(place, []byte("$")))
+	if !ok {
 		return false
 	}
 	if sub, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("subtype ")); ok {
@@ -172,7 +176,7 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	if p.list == nil {
 		p.begin(number)
 	}
-	p.last, p.has = b, true
+	p.last, p.at, p.has = b, address, true
 	return true
 }
 
@@ -231,7 +235,7 @@ func (p *crtParser) object(text []byte) bool {
 			return false
 		}
 		p.take()
-		p.last, p.has = crtBlock{file: file, line: line}, true
+		p.last, p.at, p.has = crtBlock{file: file, line: line}, 0, true
 	}
 	if !p.has {
 		return false
@@ -291,7 +295,7 @@ func (o *collector) addCRT() {
 	}
 	sizes := map[place]int64{}
 	keyOf := func(b *crtBlock) place {
-		return place{strings.ToLower(b.file[strings.LastIndexAny(b.file, `\/`)+1:]), b.line}
+		return place{fileName(b.file), b.line}
 	}
 	for b := range o.crt.at {
 		if b.file == "" {
@@ -313,10 +317,12 @@ func (o *collector) addCRT() {
 		orders[of]++
 		orders[crtGroup{file: at.file, size: size, line: at.line}] = orders[of]
 	}
+	same := o.sameBlocks()
 	blocks := slices.SortedFunc(maps.Keys(o.crt.at), compareCRT)
 	for i := range blocks {
 		b := &blocks[i]
-		count := o.crt.counts[o.crt.at[*b]]
+		n := o.crt.at[*b]
+		count := o.crt.counts[n]
 		var text capture.FrameText
 		if b.file != "" {
 			at := keyOf(b)
@@ -328,7 +334,9 @@ func (o *collector) addCRT() {
 			b.list.warn(capture.Unsupported, 0, count, "Only kind, size and content distinguish blocks without file and line. "+
 				"Define _CRTDBG_MAP_ALLOC, use DEBUG_NEW in each file, or give a UMDH log of the program.")
 		}
-		o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))
+		b.list.Lines = true
+		site := o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))
+		b.list.addSame(site, same[int32(n)])
 	}
 }
 

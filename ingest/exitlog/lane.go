@@ -30,6 +30,7 @@ type lane struct {
 	parsers []parser
 	open    parser // whose list is under way; nil for none
 	until   int64  // line at which it counts as broken off
+	process uint32 // which of the processes that the log tells apart prints these lines now
 }
 
 // lanes are all processes of a log.
@@ -55,7 +56,7 @@ func (l *lanes) lane(name []byte) *lane {
 			l.out.lostLanes++
 			return nil
 		}
-		at = &lane{name: string(name)}
+		at = &lane{name: string(name), process: l.out.newProcess()}
 		at.parsers = []parser{
 			&crtParser{in: at, out: l.out}, &vldParser{in: at, out: l.out}, &drMemoryParser{in: at, out: l.out},
 			&sanitizerParser{in: at, out: l.out}, &fastMMParser{in: at, out: l.out}, &heobParser{in: at, out: l.out},

@@ -17,13 +17,10 @@ func render(captures []*capture.Capture, err error) string {
 		for i := range c.Sites {
 			s := &c.Sites[i]
 			fmt.Fprintf(&b, "  %d bytes in %d%s\n", s.Usage[0].Bytes, s.Usage[0].Count, reaches[s.Reach])
-			for _, id := range c.Stacks.Stack(s.Stack) {
-				f := c.Stacks.Frame(id)
-				var text capture.FrameText
-				if t := c.Stacks.Text(f); t != nil {
-					text = *t
-				}
-				fmt.Fprintf(&b, "    %s!%s +%#x @%#x %s:%d\n", text.Module, text.Function, text.Offset, f.Address, text.File, text.Line)
+			writeStack(&b, c, s.Stack, "    ")
+			for _, same := range s.SameBlocks {
+				b.WriteString("    the same blocks are of\n")
+				writeStack(&b, c, same, "      ")
 			}
 		}
 		if len(c.Ran) > 0 {
@@ -35,4 +32,15 @@ func render(captures []*capture.Capture, err error) string {
 	}
 	fmt.Fprintf(&b, "error %v\n", err)
 	return b.String()
+}
+
+func writeStack(b *strings.Builder, c *capture.Capture, stack capture.StackID, indent string) {
+	for _, id := range c.Stacks.Stack(stack) {
+		f := c.Stacks.Frame(id)
+		var text capture.FrameText
+		if t := c.Stacks.Text(f); t != nil {
+			text = *t
+		}
+		fmt.Fprintf(b, "%s%s!%s +%#x @%#x %s:%d\n", indent, text.Module, text.Function, text.Offset, f.Address, text.File, text.Line)
+	}
 }

@@ -185,7 +185,7 @@ func (c *ctestLog) line(text []byte, l *lanes, at *lane) bool {
 		if len(c.names) < mostTests {
 			c.names[number] = name
 		}
-		at.tests = runningTest{outer: name}
+		at.tests, at.process = runningTest{outer: name}, l.out.newProcess()
 		if own := l.byName[number+":"]; own != nil {
 			own.tests = runningTest{outer: name}
 		}

@@ -38,6 +38,8 @@ type vldParser struct {
 // A vldBlock is the block under way.
 type vldBlock struct {
 	open         bool
+	address      uint64
+	size         int64 // of the first of them
 	count, bytes int64
 	inStack      bool
 	inData       bool
@@ -51,7 +53,7 @@ func (p *vldParser) line(text []byte, number int64) (mine, open bool) {
 	}
 	switch {
 	case hasPrefix(text, "---------- Block "):
-		size, ok := vldHeading(text)
+		address, size, ok := vldHeading(text)
 		if !ok {
 			return false, false
 		}
@@ -59,7 +61,7 @@ func (p *vldParser) line(text []byte, number int64) (mine, open bool) {
 		if p.list == nil {
 			p.begin(number)
 		}
-		p.block = vldBlock{open: true, count: 1, bytes: size, stack: p.block.stack[:0]}
+		p.block = vldBlock{open: true, address: address, size: size, count: 1, bytes: size, stack: p.block.stack[:0]}
 	case bytes.Contains(text, []byte("Visual Leak Detector detected memory leaks!")):
 		p.take()
 		p.begin(number)
@@ -133,7 +135,10 @@ func isHexDigit(c byte) bool {
 func (p *vldParser) take() {
 	if p.block.open && p.list != nil {
 		p.read += p.block.count
-		p.out.add(p.list, p.block.stack, capture.ReachUnsearched, p.block.count, p.block.bytes)
+		site := p.out.add(p.list, p.block.stack, capture.ReachUnsearched, p.block.count, p.block.bytes)
+		if site >= 0 && len(p.block.stack) > 0 && len(p.out.vldShown) < mostShown {
+			p.out.vldShown = append(p.out.vldShown, shownBlock{p.in.process, int32(site), p.block.address, p.block.size, p.list})
+		}
 	}
 	p.block.open = false
 }
@@ -157,21 +162,21 @@ func (p *vldParser) sum(text []byte, number int64) {
 }
 
 // vldHeading reads "---------- Block 1 at 0x00AB2700: 4 bytes ----------".
-func vldHeading(text []byte) (size int64, ok bool) {
+func vldHeading(text []byte) (address uint64, size int64, ok bool) {
 	_, rest, ok := cutDecimal(text[len("---------- Block "):])
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
 	rest, ok = bytes.CutPrefix(rest, []byte(" at "))
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
-	address, rest, _ := bytes.Cut(rest, []byte(":"))
-	if _, ok = hexNumber(address); !ok {
-		return 0, false
+	number, rest, _ := bytes.Cut(rest, []byte(":"))
+	if address, ok = hexNumber(number); !ok {
+		return 0, 0, false
 	}
 	size, rest, ok = cutDecimal(rest)
-	return size, ok && hasPrefix(rest, " bytes ---")
+	return address, size, ok && hasPrefix(rest, " bytes ---")
 }
 
 // vldFrame reads a call: [file (line): ][module!]function[()][ + 0x1 bytes].

@@ -1,0 +1,148 @@
+package exitlog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// The debug CRT and Visual Leak Detector may both list what one process left. Both print the address of each block as
+// the program knows it. A block of one address and size in both lists is one block, so that the stack of the second list
+// is that of the block in the first.
+const (
+	// mostShown bounds the blocks whose addresses are remembered, by tool: those that follow are joined by their lines only.
+	mostShown = 1 << 20
+	// mostSame bounds the stacks that one site of the debug CRT is given: with two that differ it is of no use already.
+	mostSame = 8
+)
+
+// A shownBlock is a block as a list shows it.
+type shownBlock struct {
+	process uint32
+	of      int32 // the place of what it was counted as: in crtBlocks.counts, or in the sites of the list
+	address uint64
+	size    int64
+	list    *list
+}
+
+func (b *shownBlock) compare(o *shownBlock) int {
+	return cmp.Or(cmp.Compare(b.process, o.process), cmp.Compare(b.address, o.address))
+}
+
+// A listedStack is a site of a list with call stacks.
+type listedStack struct {
+	list *list
+	site int32
+}
+
+// newProcess numbers a process that the log tells from those before.
+func (o *collector) newProcess() uint32 {
+	o.processes++
+	return o.processes
+}
+
+// sameBlocks finds, by place in crtBlocks.counts, the stacks of blocks that Visual Leak Detector lists as well. Where a
+// process has more addresses at which the two disagree than blocks that they share, the lists are of several processes
+// that the log does not tell apart, and nothing is joined.
+func (o *collector) sameBlocks() map[int32][]listedStack {
+	if len(o.crtShown) == 0 || len(o.vldShown) == 0 {
+		return nil
+	}
+	files := make([]string, len(o.crt.counts))
+	for b, n := range o.crt.at {
+		files[n] = fileName(b.file)
+	}
+	byAddress := func(a, b shownBlock) int { return a.compare(&b) }
+	slices.SortStableFunc(o.crtShown, byAddress)
+	slices.SortStableFunc(o.vldShown, byAddress)
+	all := map[int32][]listedStack{}
+	for crt, vld := o.crtShown, o.vldShown; len(crt) > 0 && len(vld) > 0; {
+		process := max(crt[0].process, vld[0].process)
+		var ofCRT, ofVLD []shownBlock
+		ofCRT, crt = cutProcess(crt, process)
+		ofVLD, vld = cutProcess(vld, process)
+		found, same, differ := sameInProcess(ofCRT, ofVLD, files)
+		if differ > same {
+			continue
+		}
+		for n, stacks := range found {
+			all[n] = append(all[n], stacks...)
+		}
+	}
+	return all
+}
+
+// cutProcess cuts off the blocks of a process, and those of processes before it.
+func cutProcess(blocks []shownBlock, process uint32) (of, rest []shownBlock) {
+	from, _ := slices.BinarySearchFunc(blocks, process, func(b shownBlock, p uint32) int { return cmp.Compare(b.process, p) })
+	to, _ := slices.BinarySearchFunc(blocks, process+1, func(b shownBlock, p uint32) int { return cmp.Compare(b.process, p) })
+	return blocks[from:to], blocks[to:]
+}
+
+// sameInProcess matches the blocks of one process, and counts those that are in both lists and those that disagree.
+func sameInProcess(crt, vld []shownBlock, files []string) (found map[int32][]listedStack, same, differ int) {
+	found = map[int32][]listedStack{}
+	from := 0
+	for i := range crt {
+		for from < len(vld) && vld[from].address < crt[i].address {
+			from++
+		}
+		for k := from; k < len(vld) && vld[k].address == crt[i].address; k++ {
+			if vld[k].size != crt[i].size || !vld[k].isIn(files[crt[i].of]) {
+				differ++
+				continue
+			}
+			same++
+			stack := listedStack{vld[k].list, vld[k].of}
+			if n := crt[i].of; len(found[n]) < mostSame && !slices.Contains(found[n], stack) {
+				found[n] = append(found[n], stack)
+			}
+		}
+	}
+	return found, same, differ
+}
+
+// isIn reports whether a call in the stack of a block is in a file: true where either names no file.
+func (b *shownBlock) isIn(file string) bool {
+	if file == "" {
+		return true
+	}
+	named := false
+	for _, id := range b.list.Stacks.Stack(b.list.Sites[b.of].Stack) {
+		if text := b.list.Stacks.Text(b.list.Stacks.Frame(id)); text != nil && text.File != "" {
+			if fileName(text.File) == file {
+				return true
+			}
+			named = true
+		}
+	}
+	return !named
+}
+
+// fileName is the name of a file without its folder, in lower case.
+func fileName(path string) string { return strings.ToLower(path[strings.LastIndexAny(path, `\/`)+1:]) }
+
+// addSame gives a site of a list without call stacks those of the same blocks in other lists.
+func (l *list) addSame(site int, stacks []listedStack) {
+	if site < 0 {
+		return
+	}
+	s := &l.Sites[site]
+	for _, from := range stacks {
+		other := &from.list.Stacks
+		var ids []capture.FrameID
+		for _, id := range other.Stack(from.list.Sites[from.site].Stack) {
+			f := other.Frame(id)
+			if text := other.Text(f); text != nil {
+				ids = append(ids, l.Stacks.AddText(*text, f.Address))
+			} else {
+				ids = append(ids, l.Stacks.AddAddress(f.Address))
+			}
+		}
+		if stack := l.Stacks.AddStack(ids); len(s.SameBlocks) < mostSame && !slices.Contains(s.SameBlocks, stack) {
+			s.SameBlocks = append(s.SameBlocks, stack)
+		}
+	}
+}
