@@ -161,7 +161,7 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 			return nil
 		}
 		l = &list{first: number, at: map[siteKey]int{}, known: map[string]int{}, warnings: map[string]*capture.Warning{}}
-		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test,
+		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test, Lines: kind == KindCRT,
 			Snapshots: make([]capture.Snapshot, 1)}
 		if l.Process.Name == "" {
 			l.Process.Name = o.programs[at]

@@ -334,7 +334,6 @@ func (o *collector) addCRT() {
 			b.list.warn(capture.Unsupported, 0, count, "Only kind, size and content distinguish blocks without file and line. "+
 				"Define _CRTDBG_MAP_ALLOC, use DEBUG_NEW in each file, or give a UMDH log of the program.")
 		}
-		b.list.Lines = true
 		site := o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))
 		b.list.addSame(site, same[int32(n)])
 	}

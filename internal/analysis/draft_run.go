@@ -22,6 +22,8 @@ func (d *draft) describeCauses(ctx context.Context) error {
 
 // addOtherKinds adds what each other kind of evidence says of the findings.
 func (d *draft) addOtherKinds(ctx context.Context) error {
+	joins := slices.ContainsFunc(d.chosen.otherKinds, isOfLines)
+	var kept []*draft // all at once only where evidence without call stacks needs them
 	for _, parts := range d.chosen.otherKinds {
 		other, err := draftOf(ctx, parts, nil, &d.opt)
 		if err != nil {
@@ -30,10 +32,26 @@ func (d *draft) addOtherKinds(ctx context.Context) error {
 		if err := other.describeFirst(ctx, len(other.findings)); err != nil {
 			return err
 		}
+		if kept = append(kept, other); !joins {
+			d.takeOtherKinds(kept)
+			kept = nil
+		}
+	}
+	if joins {
+		if err := d.joinLines(ctx, kept); err != nil {
+			return err
+		}
+		d.takeOtherKinds(kept)
+		d.explainJoined()
+	}
+	return nil
+}
+
+func (d *draft) takeOtherKinds(others []*draft) {
+	for _, other := range others {
 		d.addOtherKind(other)
 		d.chosen.warnings = append(d.chosen.warnings, otherKindWarnings(other.report.Warnings)...)
 	}
-	return nil
 }
 
 // addMemory adds what the evidence says of memory beside sites.

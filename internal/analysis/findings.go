@@ -238,6 +238,7 @@ func (d *draft) addOtherKind(other *draft) {
 		for _, k := range same {
 			d.findings[k].ByKind = append(d.findings[k].ByKind, f.ByKind...)
 			d.findings[k].takeLeft(&f.Finding)
+			d.findings[k].Joined = append(d.findings[k].Joined, f.Joined...)
 			if d.findings[k].Unreachable == nil {
 				d.findings[k].Unreachable = f.Unreachable
 			}

@@ -105,8 +105,13 @@ type Finding struct {
 	Unreachable *Amount `json:"unreachable,omitempty"`
 	// LeftAtExit are the blocks that were never freed when the process ended; nil where no tool listed them.
 	LeftAtExit *LeftAtExit `json:"left_at_exit,omitempty"`
-	Blame      *Blame      `json:"blame"`  // the blamed frame; nil without a stack
-	Origin     *Blame      `json:"origin"` // the first frame behind the allocator's; nil without a stack
+	// Joined are the findings that evidence without call stacks alone would show instead of this one.
+	Joined []JoinedLine `json:"joined_lines,omitempty"`
+	// SeveralStacks says, of a finding without a call stack, that several of the run may be its own. It is false in a report
+	// that was read from JSON.
+	SeveralStacks bool   `json:"-"`
+	Blame         *Blame `json:"blame"`  // the blamed frame; nil without a stack
+	Origin        *Blame `json:"origin"` // the first frame behind the allocator's; nil without a stack
 	// Frames are the normalised names that the signature is made of, the blamed frame first.
 	Frames []string `json:"frames"`
 	// Fine is a finer signature, of all frames, and Leaf a coarser one, of the blamed frame and the origin alone.
