@@ -59,11 +59,14 @@ func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
 		seen[files] = true
 		o.baseline = append(o.baseline, baseline[i])
 	}
+	names := headNamesOf(r, o.baseline)
 	for i := range o.baseline {
 		b := &o.baseline[i]
 		side := compare.ResultOf(b.Name, b.Report)
-		side.Statuses = []analysis.Status{b.OwnVerdict().Status}
-		o.results, o.shown = append(o.results, side), append(o.shown, shownIn(b.Report))
+		side.Statuses, side.Findings = []analysis.Status{b.OwnVerdict().Status}, names.rename(side.Findings)
+		shown := shownIn(b.Report)
+		names.add(shown)
+		o.results, o.shown = append(o.results, side), append(o.shown, shown)
 		if b.Suffices() {
 			o.runs, o.pooled = append(o.runs, poolRun(b.Name, i, b.Report)), append(o.pooled, i)
 		}
