@@ -38,17 +38,30 @@ func TestMonthOfLeaksAtExit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	t.Run("debug CRT", func(t *testing.T) { monthOfLeaksAtExit(t, 500, (*exitlogtest.Suite).CRT) })
-	t.Run("Visual Leak Detector", func(t *testing.T) { monthOfLeaksAtExit(t, 40, (*exitlogtest.Suite).VLD) })
+	t.Run("debug CRT", func(t *testing.T) {
+		monthOfLeaksAtExit(t, 500, func(s *exitlogtest.Suite, _ int) string { return s.CRT() })
+	})
+	t.Run("Visual Leak Detector", func(t *testing.T) {
+		monthOfLeaksAtExit(t, 40, func(s *exitlogtest.Suite, _ int) string { return s.VLD() })
+	})
+	// The debug CRT alone begins and ends; its lines are the call stacks that both list in between.
+	t.Run("both", func(t *testing.T) {
+		monthOfLeaksAtExit(t, 60, func(s *exitlogtest.Suite, build int) string {
+			if build == 1 || build >= 8 {
+				return s.CRT()
+			}
+			return s.CRT() + s.VLD()
+		})
+	})
 }
 
-func monthOfLeaksAtExit(t *testing.T, old int, logOf func(*exitlogtest.Suite) string) {
+func monthOfLeaksAtExit(t *testing.T, old int, logOf func(s *exitlogtest.Suite, build int) string) {
 	p := start(t)
 	gates := map[int]leaks.Gate{}
 	for _, build := range []int{1, 2, 7, 8, 9} {
 		name := fmt.Sprintf("b%d", build)
 		e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: name}, "build.log",
-			strings.NewReader(logOf(oldLeaks(old, build, build == 7 || build == 8))))
+			strings.NewReader(logOf(oldLeaks(old, build, build == 7 || build == 8), build)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -292,6 +292,7 @@ const (
 	FlagAmbiguous = "ambiguous-stack"
 	FlagTruncated = "truncated-stack"
 	FlagNoStack   = "no-stack"
+	FlagLine      = "source-line" // the evidence has no call stacks: the site is a line of source, or blocks that look alike
 )
 
 // A Site is memory that one stack allocated from one heap by one kind of allocation.

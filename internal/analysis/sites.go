@@ -206,6 +206,9 @@ func (s *judgedSite) write(out *Site, snapshots []Snapshot) {
 	if f.isTruncated(m.stack) {
 		out.Flags = append(out.Flags, FlagTruncated)
 	}
+	if f.keys.capture.Lines {
+		out.Flags = append(out.Flags, FlagLine)
+	}
 	if out.Stack == 0 {
 		out.Flags = append(out.Flags, FlagNoStack)
 	}

@@ -92,7 +92,7 @@ func CheckActor(actor string) error {
 	switch {
 	case strings.TrimSpace(actor) == "":
 		return &FieldError{"actor", "is missing: name the author of the change"}
-	case actor == ActorOutline, actor == ActorRename:
+	case actor == ActorOutline, actor == ActorRename, actor == ActorLine:
 		return &FieldError{"actor", "is a reserved name"}
 	case strings.ContainsFunc(actor, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return &FieldError{"actor", "has characters that cannot be printed"}

@@ -33,6 +33,7 @@ func TestCheckOfAChange(t *testing.T) {
 		"nobody":                     {leaks.TriageChange{}, "actor"},
 		"blank":                      {leaks.TriageChange{Actor: " \t"}, "actor"},
 		"the name that outlines use": {leaks.TriageChange{Actor: leaks.ActorOutline}, "actor"},
+		"the name that lines use":    {leaks.TriageChange{Actor: leaks.ActorLine}, "actor"},
 		"a name of 64":               {leaks.TriageChange{Actor: strings.Repeat("ä", leaks.MaxActorChars)}, ""},
 		"a name of 65":               {leaks.TriageChange{Actor: strings.Repeat("ä", leaks.MaxActorChars+1)}, "actor"},
 		"a name that is no text":     {leaks.TriageChange{Actor: "a\x00"}, "actor"},

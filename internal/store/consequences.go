@@ -98,6 +98,11 @@ func (c *resultEffects) draw(ctx context.Context, old *oldSites, named *interned
 	if err != nil {
 		return err
 	}
+	lined, err := c.joinLines(ctx, named)
+	if err != nil {
+		return err
+	}
+	moved = append(moved, lined...)
 	roots, err := c.roots(ctx, append(touched, moved...))
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type internedFindings struct {
 	findings       []*analysis.Finding // each signature once, in the order of the signatures
 	told           descriptions        // of the findings, then of signatures of sites that are in no finding
 	ids            map[string]int64    // by text
+	lines          map[string]int64    // of lines of source that are parts of findings, by text
 }
 
 // internSignatures stores the signatures of a report that the run's project does not have yet.
@@ -40,6 +41,15 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 		if site := &r.Sites[i]; !known[site.Signature] {
 			known[site.Signature] = true
 			all = append(all, bareFinding(r, site))
+		}
+	}
+	named.lines = map[string]int64{}
+	for _, f := range named.findings {
+		for _, j := range f.Joined {
+			if !known[j.Signature] && j.Alone != nil {
+				known[j.Signature], named.lines[j.Signature] = true, 0
+				all = append(all, j.Alone)
+			}
 		}
 	}
 	var err error
@@ -72,7 +82,19 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 			}
 		}
 	})
+	for text := range named.lines { // the run has no such finding
+		named.lines[text] = named.ids[text]
+		delete(named.ids, text)
+	}
 	return named, err
+}
+
+// lineID is the id of the signature of a line of source, of a finding or of a part of one.
+func (n *internedFindings) lineID(text string) int64 {
+	if id, ok := n.lines[text]; ok {
+		return id
+	}
+	return n.ids[text]
 }
 
 // id is that of a signature; nil for none.

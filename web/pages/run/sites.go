@@ -145,4 +145,5 @@ var flagTexts = map[string]struct{ short, long string }{
 		"The evidence has several possible stacks for these blocks."},
 	analysis.FlagTruncated: {"cut", "The stack reached the recording limit of Windows: outer frames are missing."},
 	analysis.FlagNoStack:   {"no stack", "The evidence has no stack for these blocks."},
+	analysis.FlagLine:      {"no stack", "The debug CRT lists these blocks by file and line, without a call stack."},
 }

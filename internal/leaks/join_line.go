@@ -1,0 +1,81 @@
+package leaks
+
+import (
+	"slices"
+
+	"heapdrift/internal/analysis"
+)
+
+// ActorLine is the actor, in place of a person, where the signature of a line of source became part of a leak whose call
+// stack allocates at that line. Evidence without call stacks, such as the debug CRT's list, gives a leak the former.
+const ActorLine = "a line without a call stack"
+
+// A LineSignature is the signature of a line of source that a run shows to be part of a leak with a call stack, or to be
+// of several.
+type LineSignature struct {
+	ID, Root int64
+	By       string // who made it part of another; "" where it is none, or where its sites moved
+	IsPart   bool
+	WasPart  bool  // ActorLine made it part of a leak before, and it is not by now: a person or a run took it back
+	Into     int64 // the leak that the run shows it to be part of; 0 where the run shows several
+}
+
+// A LineAction is what becomes of the signature of a line.
+type LineAction int8
+
+// The actions.
+const (
+	KeepLine  LineAction = iota
+	JoinLine             // it becomes part of the leak
+	LeaveLine            // it is a leak of its own again
+)
+
+// Action decides. One line that two runs show to be of two leaks is part of neither: in a run without call stacks nobody
+// can tell which it is. It stays apart from then on, and so does one that a person took out.
+func (l *LineSignature) Action() LineAction {
+	switch {
+	case l.IsPart && l.By == ActorLine && l.Into != l.Root:
+		return LeaveLine
+	case l.IsPart, l.WasPart, l.Into == 0, l.Into == l.ID:
+		return KeepLine
+	}
+	return JoinLine
+}
+
+// A ListedSite is blocks that a list of leaks at exit shows, of one run and one line of source.
+type ListedSite struct {
+	Signature, Root int64
+	Run             int64
+	Place           string // file and line
+	IsLine          bool   // the list has no call stacks
+	Held            analysis.Amount
+}
+
+// LinesOfBuild finds, by signature of a line, the leak with a call stack that other runs of one build and scenario list
+// at that line with blocks of that size; 0 where they list several leaks there. Lines without any are left out.
+func LinesOfBuild(sites []ListedSite) map[int64]int64 {
+	found := map[int64]int64{}
+	stacks := map[string][]*ListedSite{}
+	for i := range sites {
+		if s := &sites[i]; !s.IsLine && s.Place != "" {
+			stacks[s.Place] = append(stacks[s.Place], s)
+		}
+	}
+	for i := range sites {
+		line := &sites[i]
+		if !line.IsLine || len(stacks[line.Place]) == 0 {
+			continue
+		}
+		there := stacks[line.Place]
+		into := there[0].Root
+		several := slices.ContainsFunc(there, func(s *ListedSite) bool { return s.Root != into })
+		known, ok := found[line.Signature]
+		switch {
+		case several || ok && known != into:
+			found[line.Signature] = 0
+		case slices.ContainsFunc(there, func(s *ListedSite) bool { return analysis.IsSameBlockSize(line.Held, s.Held) }):
+			found[line.Signature] = into
+		}
+	}
+	return found
+}
