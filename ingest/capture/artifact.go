@@ -66,7 +66,7 @@ func (c *Capture) Write(w io.Writer) error {
 	if len(c.Ran) > 0 {
 		sections = append(sections, section{tagRan, c.putRan})
 	}
-	if c.Lines {
+	if c.Lines != nil {
 		sections = append(sections, section{tagLines, c.putLines})
 	}
 	return writeArtifact(w, artifactMagic, sections)
@@ -114,6 +114,14 @@ func (c *Capture) check() error {
 	if err := c.Memory.check(s.Count()); err != nil {
 		return err
 	}
+	if c.Lines != nil && len(c.Lines) != len(c.Sites) {
+		return fmt.Errorf("%w: %d lines for %d sites", ErrArtifact, len(c.Lines), len(c.Sites))
+	}
+	for i := range c.Lines {
+		if slices.ContainsFunc(c.Lines[i].SameBlocks, func(same StackID) bool { return int(same) >= s.Count() }) {
+			return fmt.Errorf("%w: line %d points outside the capture", ErrArtifact, i)
+		}
+	}
 	for i := range c.Sites {
 		if !c.holds(&c.Sites[i]) {
 			return fmt.Errorf("%w: site %d points outside the capture", ErrArtifact, i)
@@ -128,8 +136,7 @@ func (c *Capture) holds(site *Site) bool {
 	return int(site.Stack) < stacks && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) &&
 		len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
 		(site.Life != nil) == (c.Trace != nil) &&
-		!slices.ContainsFunc(site.AliasStacks, func(alias StackID) bool { return int(alias) >= stacks }) &&
-		!slices.ContainsFunc(site.SameBlocks, func(same StackID) bool { return int(same) >= stacks })
+		!slices.ContainsFunc(site.AliasStacks, func(alias StackID) bool { return int(alias) >= stacks })
 }
 
 // check refuses stacks whose parts point outside each other, or to a module that is not there.

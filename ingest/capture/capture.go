@@ -50,9 +50,9 @@ type Capture struct {
 	// evidence is a sample and the usage of sites is estimated from it; 0 where all blocks were recorded.
 	Sampling int64
 	Warnings []Warning
-	// Lines says that the evidence has no call stacks: each site is a line of source that allocated, or blocks that look
-	// alike, and its stack is one frame with a name that the reader made. Of ShapeExit only.
-	Lines bool
+	// Lines are, of ShapeExit without call stacks, what is known of each site: a line of source that allocated, or blocks that
+	// look alike. The stack of such a site is one frame with a name that the reader made. Nil of evidence with call stacks.
+	Lines []Line
 	Test  string // of ShapeExit: the test that was running when the tool printed the list; "" where none was
 	// Ran are the names of the tests that passed in the log. It is filled on one capture of a log whose tool prints
 	// nothing for a test that left nothing.
@@ -170,11 +170,9 @@ type Site struct {
 	// Unreachable says that a search found no pointer to the site's blocks. The blocks of the same stack to which it
 	// found one are another site.
 	Unreachable bool
-	Reach       Reach // of ShapeExit: what the tool found to point to its blocks
-	// SameBlocks are, of a capture of Lines, the stacks that another list of the same process has for some of its blocks.
-	SameBlocks []StackID
-	Usage      []Usage // one per Snapshot
-	Life       *Life   // of ShapeTrace, else nil
+	Reach       Reach   // of ShapeExit: what the tool found to point to its blocks
+	Usage       []Usage // one per Snapshot
+	Life        *Life   // of ShapeTrace, else nil
 }
 
 // A Reach is what a tool found to point to blocks that were left when a process ended.
@@ -188,6 +186,14 @@ const (
 	ReachPossible                // something points into them, and nothing to their start
 	ReachHeld                    // the program could still have freed them
 )
+
+// A Line is what evidence without call stacks tells of a site.
+type Line struct {
+	// SameBlocks are the stacks that another list of the same process has for some of the blocks.
+	SameBlocks []StackID
+	// BeforeTests are the blocks that were there before the first test of the process ran.
+	BeforeTests Usage
+}
 
 // ReachCount is how many values Reach has.
 const ReachCount = int(ReachHeld) + 1

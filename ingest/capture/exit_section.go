@@ -43,37 +43,29 @@ func (c *Capture) takeRan(d *decoder) {
 	}
 }
 
-// putLines writes which sites of a capture without call stacks have blocks with a stack in another list.
 func (c *Capture) putLines(e *encoder) {
-	var places []int
-	for i := range c.Sites {
-		if len(c.Sites[i].SameBlocks) > 0 {
-			places = append(places, i)
-		}
-	}
-	e.uint(uint64(len(places)))
-	for _, at := range places {
-		e.uint(uint64(at))
-		e.uint(uint64(len(c.Sites[at].SameBlocks)))
-		for _, stack := range c.Sites[at].SameBlocks {
+	e.uint(uint64(len(c.Lines)))
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		e.uint(uint64(len(l.SameBlocks)))
+		for _, stack := range l.SameBlocks {
 			e.uint(uint64(stack))
 		}
+		e.int(l.BeforeTests.Count)
+		e.int(l.BeforeTests.Bytes)
 	}
 }
 
-// takeLines relies on the sites section before it.
 func (c *Capture) takeLines(d *decoder) {
-	c.Lines = true
-	for range d.count(2) {
-		at := d.uint()
-		if at >= uint64(len(c.Sites)) {
-			d.bad = true
-			return
+	c.Lines = make([]Line, d.count(3))
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		if n := d.count(1); n > 0 {
+			l.SameBlocks = make([]StackID, n)
+			for k := range l.SameBlocks {
+				l.SameBlocks[k] = StackID(d.uint())
+			}
 		}
-		stacks := make([]StackID, d.count(1))
-		for i := range stacks {
-			stacks[i] = StackID(d.uint())
-		}
-		c.Sites[at].SameBlocks = stacks
+		l.BeforeTests = Usage{Count: d.int(), Bytes: d.int()}
 	}
 }

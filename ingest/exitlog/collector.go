@@ -119,7 +119,7 @@ func (o *collector) file(name []byte) string {
 
 // program notes which program runs in a lane, by the command that ctest prints.
 func (o *collector) program(at *lane, command []byte) {
-	at.process = o.newProcess()
+	at.start(o)
 	const longestCommand = 32 << 10 // of Windows
 	path := validText(command, longestCommand)
 	if quoted, ok := strings.CutPrefix(path, `"`); ok {
@@ -161,8 +161,11 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 			return nil
 		}
 		l = &list{first: number, at: map[siteKey]int{}, known: map[string]int{}, warnings: map[string]*capture.Warning{}}
-		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test, Lines: kind == KindCRT,
+		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test,
 			Snapshots: make([]capture.Snapshot, 1)}
+		if kind == KindCRT {
+			l.Lines = []capture.Line{}
+		}
 		if l.Process.Name == "" {
 			l.Process.Name = o.programs[at]
 		}
@@ -203,6 +206,9 @@ func (o *collector) add(l *list, stack []frame, reach capture.Reach, count, held
 		l.at[key] = n
 		l.Sites = append(l.Sites, capture.Site{Stack: key.stack, Heap: capture.NoHeap, Reach: reach,
 			Usage: make([]capture.Usage, 1)})
+		if l.Lines != nil {
+			l.Lines = append(l.Lines, capture.Line{})
+		}
 	}
 	if numbers != nil && len(l.known) < mostKept {
 		l.known[string(numbers)] = n

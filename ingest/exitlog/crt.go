@@ -33,13 +33,15 @@ import (
 // order of the lines of that file and size: a line number alone changes with every edit above it. Blocks without a file
 // go by their kind, size and content.
 type crtParser struct {
-	in    *lane
-	out   *collector
-	list  *list
-	last  crtBlock // still without its content and class
-	at    uint64   // its address; 0 where its line has none
-	has   bool
-	since int64 // line of the last line of the list
+	in   *lane
+	out  *collector
+	list *list
+	last crtBlock // still without its content and class
+	at   uint64   // its address; 0 where its line has none
+	// number is its place in the order of allocations.
+	number int64
+	has    bool
+	since  int64 // line of the last line of the list
 }
 
 // A crtBlock is what identifies a block in a list without stacks.
@@ -101,6 +103,7 @@ func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
 
 func (p *crtParser) begin(number int64) {
 	p.list, p.since = p.out.list(KindCRT, p.in, capture.Process{}, number), number
+	p.in.listed = true
 }
 
 // end takes the last block of a list that broke off.
@@ -126,7 +129,8 @@ func (p *crtParser) take() {
 	case n < 0:
 		p.out.lostSites++
 	case p.at != 0 && len(p.out.crtShown) < mostShown:
-		p.out.crtShown = append(p.out.crtShown, shownBlock{p.in.process, int32(n), p.at, p.last.size, p.list})
+		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: int32(n), address: p.at, size: p.last.size, list: p.list,
+			number: p.number, period: p.in.period()})
 	}
 }
 
@@ -157,8 +161,8 @@ func (p *crtParser) block(text []byte, number int64) bool {
 		return false
 	}
 	b.size = size
-	b.file, b.line, ok = p.place(before[:space])
-	if !ok {
+	var order int64
+	if b.file, b.line, order, ok = p.place(before[:space]); !ok {
 		return false
 	}
 	switch {
@@ -176,7 +180,7 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	if p.list == nil {
 		p.begin(number)
 	}
-	p.last, p.at, p.has = b, address, true
+	p.last, p.at, p.number, p.has = b, address, order, true
 	return true
 }
 
@@ -186,33 +190,34 @@ func isWord(text []byte, word string) bool {
 }
 
 // place reads what is before the kind of a block: "file(line) : {number} ", or "{number} file(line) : " of older MFC.
-func (p *crtParser) place(text []byte) (file string, line uint32, ok bool) {
+func (p *crtParser) place(text []byte) (file string, line uint32, order int64, ok bool) {
 	open := bytes.LastIndexByte(text, '{')
 	end := bytes.IndexByte(text[max(open, 0):], '}')
 	if open < 0 || end < 2 || countDigits(text[open+1:]) != end-1 {
-		return "", 0, false
+		return "", 0, 0, false
 	}
+	order, _, _ = cutDecimal(text[open+1:])
 	place := bytes.TrimSpace(text[:open])
 	if behind := bytes.TrimSpace(text[open+end+1:]); len(place) == 0 {
 		place = behind
 	}
 	place = bytes.TrimRight(bytes.TrimSuffix(bytes.TrimSpace(place), []byte(":")), " ")
 	if len(place) == 0 {
-		return "", 0, true
+		return "", 0, order, true
 	}
 	from := bytes.LastIndexByte(place, '(')
 	if from < 0 || place[len(place)-1] != ')' {
-		return "", 0, true // something that the program printed in the same line
+		return "", 0, order, true // something that the program printed in the same line
 	}
 	number, rest, isNumber := cutDecimal(place[from+1:])
 	if !isNumber || string(rest) != ")" || number > 1<<31 {
-		return "", 0, true
+		return "", 0, order, true
 	}
 	name := place[:from]
 	if string(bytes.TrimSpace(name)) == "#File Error#" {
-		return "", 0, true
+		return "", 0, order, true
 	}
-	return p.out.file(name), uint32(number), true
+	return p.out.file(name), uint32(number), order, true
 }
 
 // object reads the line that MFC prints of an object: "a CPerson object at $00A1B300, 32 bytes long", also with the
@@ -230,7 +235,7 @@ func (p *crtParser) object(text []byte) bool {
 	}
 	const longestClass = 200
 	if place := bytes.TrimSpace(article[:bytes.LastIndexByte(article, ' ')+1]); len(place) > 0 && place[0] == '{' {
-		file, line, ok := p.place(place) // a block of its own
+		file, line, _, ok := p.place(place) // a block of its own
 		if !ok {
 			return false
 		}
@@ -317,12 +322,16 @@ func (o *collector) addCRT() {
 		orders[of]++
 		orders[crtGroup{file: at.file, size: size, line: at.line}] = orders[of]
 	}
-	same := o.sameBlocks()
+	o.countOnce()
+	early, same := o.beforeTests(), o.sameBlocks()
 	blocks := slices.SortedFunc(maps.Keys(o.crt.at), compareCRT)
 	for i := range blocks {
 		b := &blocks[i]
 		n := o.crt.at[*b]
 		count := o.crt.counts[n]
+		if count == 0 { // all of them are in a list before
+			continue
+		}
 		var text capture.FrameText
 		if b.file != "" {
 			at := keyOf(b)
@@ -336,6 +345,10 @@ func (o *collector) addCRT() {
 		}
 		site := o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))
 		b.list.addSame(site, same[int32(n)])
+		if site >= 0 {
+			before := &b.list.Lines[site].BeforeTests
+			*before = before.Add(capture.Usage{Count: early[int32(n)], Bytes: times(early[int32(n)], b.size)})
+		}
 	}
 }
 

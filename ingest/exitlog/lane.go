@@ -31,6 +31,9 @@ type lane struct {
 	open    parser // whose list is under way; nil for none
 	until   int64  // line at which it counts as broken off
 	process uint32 // which of the processes that the log tells apart prints these lines now
+	begun   int    // tests that the process has begun
+	listed  bool   // the debug CRT has listed the blocks of the test that runs
+	missed  bool   // it has not of a test before
 }
 
 // lanes are all processes of a log.
@@ -56,7 +59,8 @@ func (l *lanes) lane(name []byte) *lane {
 			l.out.lostLanes++
 			return nil
 		}
-		at = &lane{name: string(name), process: l.out.newProcess()}
+		at = &lane{name: string(name)}
+		at.start(l.out)
 		at.parsers = []parser{
 			&crtParser{in: at, out: l.out}, &vldParser{in: at, out: l.out}, &drMemoryParser{in: at, out: l.out},
 			&sanitizerParser{in: at, out: l.out}, &fastMMParser{in: at, out: l.out}, &heobParser{in: at, out: l.out},
@@ -143,10 +147,22 @@ func (l *lanes) summary(stripped strippedLine, number int64) (mine bool) {
 
 // test takes a line that is of no list, and notes the test that it ends.
 func (l *lanes) test(at *lane, text []byte) {
+	before := at.tests.inner
 	if at.tests.line(text); at.tests.ended != "" {
 		l.out.ended(at.tests.ended)
 		at.tests.ended = ""
 	}
+	if at.tests.inner != before && at.tests.inner != "" {
+		at.missed = at.missed || at.begun > 0 && !at.listed
+		at.begun++
+		at.listed = false
+	}
+}
+
+// start notes that another process prints the lines from here on.
+func (at *lane) start(o *collector) {
+	at.process = o.newProcess()
+	at.begun, at.listed, at.missed = 0, false, false
 }
 
 // keep notes whether a list goes on.

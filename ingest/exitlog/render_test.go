@@ -18,9 +18,15 @@ func render(captures []*capture.Capture, err error) string {
 			s := &c.Sites[i]
 			fmt.Fprintf(&b, "  %d bytes in %d%s\n", s.Usage[0].Bytes, s.Usage[0].Count, reaches[s.Reach])
 			writeStack(&b, c, s.Stack, "    ")
-			for _, same := range s.SameBlocks {
+			if c.Lines == nil {
+				continue
+			}
+			for _, same := range c.Lines[i].SameBlocks {
 				b.WriteString("    the same blocks are of\n")
 				writeStack(&b, c, same, "      ")
+			}
+			if early := c.Lines[i].BeforeTests; early.Count > 0 {
+				fmt.Fprintf(&b, "    before the first test: %d bytes in %d\n", early.Bytes, early.Count)
 			}
 		}
 		if len(c.Ran) > 0 {

@@ -25,6 +25,8 @@ type shownBlock struct {
 	address uint64
 	size    int64
 	list    *list
+	number  int64 // of the debug CRT: how many blocks the process had allocated with it
+	period  period
 }
 
 func (b *shownBlock) compare(o *shownBlock) int {
@@ -129,7 +131,7 @@ func (l *list) addSame(site int, stacks []listedStack) {
 	if site < 0 {
 		return
 	}
-	s := &l.Sites[site]
+	s := &l.Lines[site]
 	for _, from := range stacks {
 		other := &from.list.Stacks
 		var ids []capture.FrameID

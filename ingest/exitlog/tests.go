@@ -23,8 +23,10 @@ type runningTest struct {
 	suites  []string // of Boost.Test
 	result  string   // of VSTest: whose result was printed last
 	pending int      // lines in which a name may come: of Catch2
-	failed  bool     // a check of the test of Boost.Test that runs
-	ended   string   // the test that the last line ended, and that passed; "" for none
+	// announced says that the framework of inner prints each test before it runs it: GoogleTest and Boost.Test do.
+	announced bool
+	failed    bool   // a check of the test of Boost.Test that runs
+	ended     string // the test that the last line ended, and that passed; "" for none
 }
 
 // name is the test that runs, "" for none.
@@ -50,7 +52,7 @@ func (t *runningTest) line(text []byte) {
 		}
 	case 'T', 'A', 't':
 		if name, ok := bytes.CutPrefix(text, []byte("TEST CASE:")); ok {
-			t.inner = validText(name, longestTest)
+			t.inner, t.announced = validText(name, longestTest), false
 		} else if hasPrefix(text, "All tests passed") || hasPrefix(text, "test cases: ") || hasPrefix(text, "Total tests: ") {
 			t.inner, t.result = "", ""
 		}
@@ -58,7 +60,7 @@ func (t *runningTest) line(text []byte) {
 		t.vsTest(text)
 	case 'S':
 		if hasPrefix(text, "Standard Output Messages:") {
-			t.inner = t.result
+			t.inner, t.announced = t.result, false
 		}
 	}
 	if at := bytes.Index(text, []byte("Entering test ")); at >= 0 {
@@ -80,7 +82,7 @@ func (t *runningTest) catchName(text []byte) bool {
 		return false
 	}
 	if !isPlace(text) {
-		t.inner = validText(text, longestTest)
+		t.inner, t.announced = validText(text, longestTest), false
 	}
 	return true
 }
@@ -104,7 +106,7 @@ func (t *runningTest) bracketed(text []byte) {
 	}
 	switch word := string(bytes.TrimSpace(text[1:end])); word {
 	case "RUN":
-		t.inner = validText(text[end+1:], longestTest)
+		t.inner, t.announced = validText(text[end+1:], longestTest), true
 	case "OK":
 		t.ended, t.inner = t.inner, ""
 	case "FAILED", "SKIPPED", "doctest": // it may have left before the code that leaks
@@ -138,6 +140,7 @@ func (t *runningTest) boost(text []byte, enters bool) {
 		}
 		t.failed = false
 		if t.inner = ""; enters {
+			t.announced = true
 			t.inner = strings.Join(append(t.suites[:len(t.suites):len(t.suites)], name), "/")
 		}
 	}
@@ -185,7 +188,8 @@ func (c *ctestLog) line(text []byte, l *lanes, at *lane) bool {
 		if len(c.names) < mostTests {
 			c.names[number] = name
 		}
-		at.tests, at.process = runningTest{outer: name}, l.out.newProcess()
+		at.tests = runningTest{outer: name}
+		at.start(l.out)
 		if own := l.byName[number+":"]; own != nil {
 			own.tests = runningTest{outer: name}
 		}

@@ -137,7 +137,8 @@ func (p *vldParser) take() {
 		p.read += p.block.count
 		site := p.out.add(p.list, p.block.stack, capture.ReachUnsearched, p.block.count, p.block.bytes)
 		if site >= 0 && len(p.block.stack) > 0 && len(p.out.vldShown) < mostShown {
-			p.out.vldShown = append(p.out.vldShown, shownBlock{p.in.process, int32(site), p.block.address, p.block.size, p.list})
+			p.out.vldShown = append(p.out.vldShown, shownBlock{process: p.in.process, of: int32(site), address: p.block.address,
+				size: p.block.size, list: p.list})
 		}
 	}
 	p.block.open = false

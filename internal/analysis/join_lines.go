@@ -57,7 +57,7 @@ type lineFinding struct {
 
 // isOfLines reports whether evidence of one kind has no call stacks, but lines of source.
 func isOfLines(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.Lines })
+	return slices.ContainsFunc(parts, func(p part) bool { return p.Lines != nil })
 }
 
 // joinLines gives findings without call stacks, of other kinds of evidence, the signatures of findings of the run that
@@ -137,12 +137,12 @@ func (d *draft) lineFindings(signatures map[string]string) (list []*lineFinding,
 func (d *draft) addSameBlocks(of map[*mergedSite]*lineFinding, signatures map[string]string) {
 	for p := range d.parts {
 		c := d.parts[p].Capture
-		for i := range c.Sites {
-			if len(c.Sites[i].SameBlocks) == 0 {
+		for i := range c.Lines {
+			if len(c.Lines[i].SameBlocks) == 0 {
 				continue
 			}
 			if f := of[d.series.order[d.series.places[p][i]]]; f != nil {
-				for _, stack := range c.Sites[i].SameBlocks {
+				for _, stack := range c.Lines[i].SameBlocks {
 					f.same[signatures[stackText(c, stack)]] = true
 				}
 			}
@@ -351,7 +351,7 @@ func mergeJoined(list []*draftFinding) []*draftFinding {
 // plus are the blocks of two findings of one tool together.
 func (l *LeftAtExit) plus(o *LeftAtExit) *LeftAtExit {
 	sum := &LeftAtExit{Unsearched: l.Unsearched.Plus(o.Unsearched), Unreferenced: l.Unreferenced.Plus(o.Unreferenced),
-		Indirect: l.Indirect.Plus(o.Indirect), Possible: l.Possible.Plus(o.Possible), Reachable: l.Reachable.Plus(o.Reachable),
+		Indirect: l.Indirect.Plus(o.Indirect), Possible: l.Possible.Plus(o.Possible), Reachable: l.Reachable.Plus(o.Reachable), BeforeTests: l.BeforeTests.Plus(o.BeforeTests),
 		Tools: union(l.Tools, o.Tools), Programs: union(l.Programs, o.Programs), MoreTests: max(l.MoreTests, o.MoreTests)}
 	for _, test := range slices.Concat(l.Tests, o.Tests) {
 		switch {

@@ -20,7 +20,7 @@ type lineSite struct {
 // lineList is a list without call stacks.
 func lineList(test string, sites ...lineSite) *capture.Capture {
 	c := &capture.Capture{Kind: "crt-leaks", Shape: capture.ShapeExit, Process: capture.Process{Name: "app.exe"}, Test: test,
-		Snapshots: make([]capture.Snapshot, 1), Lines: true}
+		Snapshots: make([]capture.Snapshot, 1), Lines: []capture.Line{}}
 	for _, s := range sites {
 		name := fmt.Sprintf("normal:%d-byte-block", s.bytes/s.count)
 		if s.line > 0 {
@@ -28,10 +28,11 @@ func lineList(test string, sites ...lineSite) *capture.Capture {
 		}
 		site := capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Function: name, File: s.file, Line: s.line}, 0)}),
 			Heap: capture.NoHeap, Usage: []capture.Usage{{Count: s.count, Bytes: s.bytes}}}
+		var same []capture.StackID
 		for _, function := range s.same {
-			site.SameBlocks = append(site.SameBlocks, stackOfSite(c, stackSite{function: function, file: `c:\src\a.cpp`, line: 7}))
+			same = append(same, stackOfSite(c, stackSite{function: function, file: `c:\src\a.cpp`, line: 7}))
 		}
-		c.Sites = append(c.Sites, site)
+		c.Sites, c.Lines = append(c.Sites, site), append(c.Lines, capture.Line{SameBlocks: same})
 	}
 	return c
 }

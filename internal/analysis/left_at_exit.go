@@ -18,6 +18,8 @@ type LeftAtExit struct {
 	Indirect     Amount `json:"indirect,omitzero"`     // only unreferenced blocks do
 	Possible     Amount `json:"possible,omitzero"`     // something points into them
 	Reachable    Amount `json:"reachable,omitzero"`    // the program could still have freed them
+	// BeforeTests are those of Unsearched that were there before the first test ran: a static may free them after the list.
+	BeforeTests Amount `json:"before_tests,omitzero"`
 	// Tests are the tests that ran when the tool printed the list, in order, at most MaxTests; MoreTests counts the
 	// others.
 	Tests     []string `json:"tests,omitempty"`
@@ -32,11 +34,13 @@ type LeftAtExit struct {
 const MaxTests = 10
 
 // neverFreed are the blocks of which the tool says for certain that the program lost them.
-func (l *LeftAtExit) neverFreed() Amount { return l.Unsearched.Plus(l.Unreferenced).Plus(l.Indirect) }
+func (l *LeftAtExit) neverFreed() Amount {
+	return l.Unsearched.Minus(l.BeforeTests).Plus(l.Unreferenced).Plus(l.Indirect)
+}
 
 // Lost sums the blocks that no pointer, or only a possible one, was found to: Unsearched, Unreferenced, Indirect and
-// Possible.
-func (l *LeftAtExit) Lost() Amount { return l.neverFreed().Plus(l.Possible) }
+// Possible, or freed later.
+func (l *LeftAtExit) Lost() Amount { return l.neverFreed().Plus(l.BeforeTests).Plus(l.Possible) }
 
 // class is the class of blocks that were left. What a tool found a pointer to is no leak by that tool, and nothing says
 // whether it grows.
@@ -71,15 +75,19 @@ func (m *mergedSite) atExit() *LeftAtExit {
 	}
 	of := func(r capture.Reach) Amount { return Amount{m.left[r].Count, m.left[r].Bytes} }
 	return &LeftAtExit{Unsearched: of(capture.ReachUnsearched), Unreferenced: of(capture.ReachNone),
-		Indirect: of(capture.ReachLost), Possible: of(capture.ReachPossible), Reachable: of(capture.ReachHeld)}
+		Indirect: of(capture.ReachLost), Possible: of(capture.ReachPossible), Reachable: of(capture.ReachHeld),
+		BeforeTests: m.beforeTests}
 }
 
-// leave counts what was left of a site in a list.
-func (m *mergedSite) leave(p int, site *capture.Site) {
+// leave counts what was left of a site in a list, of which lines may tell more by the place of the site.
+func (m *mergedSite) leave(p int, site *capture.Site, lines []capture.Line, at int) {
 	if m.left == nil {
 		m.left = new([capture.ReachCount]capture.Usage)
 	}
 	m.left[site.Reach] = m.left[site.Reach].Add(site.Usage[0])
+	if lines != nil {
+		m.beforeTests = m.beforeTests.Plus(Amount{lines[at].BeforeTests.Count, lines[at].BeforeTests.Bytes})
+	}
 	if n := len(m.lists); n == 0 || m.lists[n-1] != int32(p) {
 		m.lists = append(m.lists, int32(p))
 	}
@@ -96,7 +104,7 @@ func (f *Finding) judgeLeft(s *series, sites []*judgedSite) {
 		}
 		left.Unsearched, left.Unreferenced = left.Unsearched.Plus(l.Unsearched), left.Unreferenced.Plus(l.Unreferenced)
 		left.Indirect, left.Possible = left.Indirect.Plus(l.Indirect), left.Possible.Plus(l.Possible)
-		left.Reachable = left.Reachable.Plus(l.Reachable)
+		left.Reachable, left.BeforeTests = left.Reachable.Plus(l.Reachable), left.BeforeTests.Plus(l.BeforeTests)
 		lists = append(lists, site.lists...)
 	}
 	left.nameLists(s, lists)
@@ -128,7 +136,8 @@ func (l *LeftAtExit) clauses() []score.Clause {
 		of   Amount
 		what string
 	}{
-		{l.Unsearched, "the tool does not look for pointers to them"},
+		{l.Unsearched.Minus(l.BeforeTests), "the tool does not look for pointers to them"},
+		{l.BeforeTests, "allocated before the first test, a static may free them after this list"},
 		{l.Unreferenced, "nothing pointed to them"},
 		{l.Indirect, "only unreferenced blocks pointed to them"},
 		{l.Possible, "something pointed into them, nothing to their start"},
@@ -181,6 +190,8 @@ type leftTally struct {
 	certain  int // of which the tool says for certain that the blocks were lost
 	possible int
 	total    Amount
+	pointed  bool // something points into blocks of those
+	early    bool // blocks of those were there before the first test
 	tests    map[string]bool
 	more     bool     // tests that no finding names
 	top      *Finding // that holds most
@@ -191,6 +202,8 @@ func (t *leftTally) add(f *Finding) {
 		t.certain++
 	} else {
 		t.possible++
+		t.pointed = t.pointed || f.LeftAtExit.Possible != (Amount{})
+		t.early = t.early || f.LeftAtExit.BeforeTests != (Amount{})
 	}
 	held := f.LeftAtExit.Lost()
 	t.total = t.total.Plus(held)
@@ -230,6 +243,17 @@ func (t *leftTally) sentence(name string) string {
 	return s
 }
 
+// doubt says why the program may not have lost the blocks of which none is certain.
+func (t *leftTally) doubt() string {
+	switch {
+	case !t.early:
+		return "the program had pointers into all of them"
+	case !t.pointed:
+		return "they were allocated before the first test, and a static may free them after the list"
+	}
+	return "the program had pointers into them, or a static may free them after the list"
+}
+
 // decideLeft draws the conclusion of a list of what was left. The tool has decided already: what it lists as lost was
 // never freed, and growth need not be seen. A list that is whole and has nothing of that sort shows no leak; a sample
 // of the blocks may have missed it.
@@ -243,7 +267,7 @@ func (d *draft) decideLeft(v *EvidenceVerdict, t *tally, lossy *Warning) {
 		v.Status, v.Leaks, v.Causes = StatusLeak, t.left.certain, t.left.certain
 		v.Sentence = t.left.sentence(name)
 	case t.left.possible > 0:
-		v.Sentence = t.left.sentence(name) + "; the program had pointers into all of them, so no leak is proven"
+		v.Sentence = t.left.sentence(name) + "; " + t.left.doubt() + ", so no leak is proven"
 	case lossy != nil || cutShort(d.judged):
 		v.Next = &Next{Evidence: NextComplete, Sentence: "Give the log of the whole run; the warnings list the losses."}
 		v.Sentence = name + ": the list of blocks that were left at exit is not whole; " + inSentence(v.Next.Sentence)

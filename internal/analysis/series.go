@@ -57,6 +57,8 @@ type mergedSite struct {
 	// left is what was left at exit, by what points to it; lists are the parts that say so. Of such evidence only.
 	left  *[capture.ReachCount]capture.Usage
 	lists []int32
+	// beforeTests are blocks that were there before the first test ran.
+	beforeTests Amount
 }
 
 // merge builds the series. The parts are in the order given, which is the order in time.
@@ -90,7 +92,7 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 			if i%4096 == 0 && ctx.Err() != nil {
 				return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 			}
-			s.places[p][i] = s.add(p, &parts[p].Sites[i], first, ids[s.lives[p]], slots[p])
+			s.places[p][i] = s.add(p, i, first, ids[s.lives[p]], slots[p])
 		}
 		if !lists {
 			first += len(parts[p].Snapshots)
@@ -117,8 +119,10 @@ func (s *series) makeKeys() {
 	s.warnContested(histories)
 }
 
-// add counts one site of one part in and returns its place in order; first is the index of the part's first instant.
-func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin, slots []int32) int32 {
+// add counts one site of one part in, by its place there, and returns its place in order; first is the index of the
+// part's first instant.
+func (s *series) add(p, at, first int, ids map[uint64]origin, slots []int32) int32 {
+	site := &s.parts[p].Sites[at]
 	from := origin{part: p, site: site, candidates: s.keys[p].candidates(site)}
 	if known, ok := ids[site.Trace]; ok && site.Trace != 0 &&
 		(covers(known.candidates, from.candidates) || s.isSameStack(known, from)) {
@@ -157,7 +161,7 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	s.addUsage(m, site.Usage, first)
 	if s.parts[p].isList() {
-		m.leave(p, site)
+		m.leave(p, site, s.parts[p].Lines, at)
 	}
 	if site.Unreachable && p == len(s.parts)-1 {
 		m.unreachable = m.unreachable.Add(site.Usage[0])

@@ -206,7 +206,7 @@ func (s *judgedSite) write(out *Site, snapshots []Snapshot) {
 	if f.isTruncated(m.stack) {
 		out.Flags = append(out.Flags, FlagTruncated)
 	}
-	if f.keys.capture.Lines {
+	if f.keys.capture.Lines != nil {
 		out.Flags = append(out.Flags, FlagLine)
 	}
 	if out.Stack == 0 {

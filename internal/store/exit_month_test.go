@@ -67,7 +67,7 @@ func suiteIn(t *testing.T, build, tools int, leaking bool) *analysis.Report {
 			put(c, 3, 3*size, capture.FrameText{Function: "fresh.cpp:4096-byte-block", File: `c:\src\fresh.cpp`, Line: line})
 			put(v, 3, 3*size, called(line, "Fresh::Add", "Cache::Fill", "main")...)
 		}
-		if c.Lines = true; tools&byCRT > 0 {
+		if c.Lines = make([]capture.Line, len(c.Sites)); tools&byCRT > 0 {
 			lists = append(lists, c)
 		}
 		if tools&byVLD > 0 {

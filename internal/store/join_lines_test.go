@@ -125,7 +125,7 @@ func reportOn(t *testing.T, lists ...*capture.Capture) *analysis.Report {
 func TestLinesOfRunsOfABuild(t *testing.T) {
 	line := func(number uint32) *capture.Capture {
 		c := listIn("crt-leaks", "")
-		c.Lines = true
+		c.Lines = make([]capture.Line, 1)
 		put(c, 2, 128, capture.FrameText{Function: "fresh.cpp:64-byte-block", File: `c:\src\fresh.cpp`, Line: number})
 		return c
 	}
