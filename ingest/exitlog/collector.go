@@ -34,6 +34,7 @@ type listKey struct {
 type list struct {
 	capture.Capture
 	first    int64 // line
+	number   int32 // its place in collector.order
 	at       map[siteKey]int
 	known    map[string]int // the same by the numbers of frames, of stacks that came before
 	broken   int64          // line after which a list broke off; 0 for none
@@ -160,7 +161,7 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 			o.lostLists++
 			return nil
 		}
-		l = &list{first: number, at: map[siteKey]int{}, known: map[string]int{}, warnings: map[string]*capture.Warning{}}
+		l = &list{first: number, number: int32(len(o.order)), at: map[siteKey]int{}, known: map[string]int{}, warnings: map[string]*capture.Warning{}}
 		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test,
 			Snapshots: make([]capture.Snapshot, 1)}
 		if kind == KindCRT {

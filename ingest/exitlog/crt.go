@@ -129,7 +129,7 @@ func (p *crtParser) take() {
 	case n < 0:
 		p.out.lostSites++
 	case p.at != 0 && len(p.out.crtShown) < mostShown:
-		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: int32(n), address: p.at, size: p.last.size, list: p.list,
+		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: int32(n), address: p.at, size: p.last.size, list: p.list.number,
 			number: p.number, period: p.in.period()})
 	}
 }

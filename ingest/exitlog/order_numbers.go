@@ -41,12 +41,70 @@ func (b *shownBlock) isSame(o *shownBlock) bool {
 // countOnce takes blocks out of the counts that a list before has as well. If the same list has it twice, two processes
 // ran the test, which the log does not tell apart: both count.
 func (o *collector) countOnce() {
-	slices.SortStableFunc(o.crtShown, func(a, b shownBlock) int {
-		return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.number, b.number), cmp.Compare(a.address, b.address),
-			cmp.Compare(a.size, b.size))
+	byProcess := func(a, b shownBlock) int { return cmp.Compare(a.process, b.process) }
+	if !slices.IsSortedFunc(o.crtShown, byProcess) { // processes print in turns
+		slices.SortStableFunc(o.crtShown, byProcess)
+	}
+	kept := o.crtShown[:0]
+	for rest := o.crtShown; len(rest) > 0; {
+		var of []shownBlock
+		of, rest = nextProcess(rest)
+		if mayRepeat(of) {
+			of = o.dropRepeated(of)
+		}
+		kept = append(kept, of...)
+	}
+	o.crtShown = kept
+}
+
+// nextProcess cuts off the blocks of the first process.
+func nextProcess(blocks []shownBlock) (of, rest []shownBlock) {
+	n := 1
+	for n < len(blocks) && blocks[n].process == blocks[0].process {
+		n++
+	}
+	return blocks[:n], blocks[n:]
+}
+
+// A numberRange is the numbers of the blocks of a list.
+type numberRange struct {
+	list        int32
+	least, most int64
+}
+
+// mayRepeat reports whether numbers of two lists of a process lie in each other's range, which those of lists that begin
+// at a checkpoint do not.
+func mayRepeat(blocks []shownBlock) bool {
+	var ranges []numberRange
+	for _, b := range blocks {
+		n := len(ranges) - 1
+		if n < 0 || ranges[n].list != b.list {
+			ranges = append(ranges, numberRange{b.list, b.number, b.number})
+			continue
+		}
+		ranges[n].least, ranges[n].most = min(ranges[n].least, b.number), max(ranges[n].most, b.number)
+	}
+	slices.SortFunc(ranges, func(a, b numberRange) int { return cmp.Compare(a.least, b.least) })
+	most := int64(-1)
+	for i, r := range ranges {
+		if r.least <= most && r.list != ranges[i-1].list {
+			return true
+		}
+		most = max(most, r.most)
+	}
+	return false
+}
+
+// dropRepeated takes blocks of one process out of the counts that a list before has as well, and returns the others.
+func (o *collector) dropRepeated(blocks []shownBlock) []shownBlock {
+	slices.SortFunc(blocks, func(a, b shownBlock) int {
+		if c := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.address, b.address)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.list, b.list), cmp.Compare(a.of, b.of))
 	})
-	kept, first := o.crtShown[:0], shownBlock{}
-	for _, b := range o.crtShown {
+	kept, first := blocks[:0], shownBlock{}
+	for _, b := range blocks {
 		switch {
 		case !b.isSame(&first):
 			first = b
@@ -56,24 +114,34 @@ func (o *collector) countOnce() {
 		}
 		kept = append(kept, b)
 	}
-	o.crtShown = kept
+	return kept
 }
 
 // beforeTests counts, by place in crtBlocks.counts, the blocks that were there before the first test of their process
-// ran. The blocks are in the order of their numbers.
+// ran.
 func (o *collector) beforeTests() map[int32]int64 {
-	early := map[int32]int64{}
-	for rest := o.crtShown; len(rest) > 0; {
-		var of []shownBlock
-		of, rest = cutProcess(rest, rest[0].process)
-		first := slices.IndexFunc(of, func(b shownBlock) bool { return b.period != outsideOfTests })
-		if first < 0 || of[first].period != inTest {
-			continue
+	type lowest struct {
+		number int64
+		period period
+	}
+	tests := map[uint32]lowest{}
+	outside := false
+	for i := range o.crtShown {
+		b := &o.crtShown[i]
+		if b.period == outsideOfTests {
+			outside = true
+		} else if at, ok := tests[b.process]; !ok || b.number < at.number {
+			tests[b.process] = lowest{b.number, b.period}
 		}
-		for _, b := range of[:first] {
-			if b.number > 0 && b.number < of[first].number {
-				early[b.of]++
-			}
+	}
+	if !outside || len(tests) == 0 {
+		return nil
+	}
+	early := map[int32]int64{}
+	for i := range o.crtShown {
+		b := &o.crtShown[i]
+		if at := tests[b.process]; b.period == outsideOfTests && at.period == inTest && b.number > 0 && b.number < at.number {
+			early[b.of]++
 		}
 	}
 	return early

@@ -50,7 +50,10 @@ func TestOrderNumbers(t *testing.T) {
 		"a list at the end of all": {run("A", "a 150") + run("B", "b 160") + numbered("a 150", "b 160", "c 170"), "A: a | B: b | : c"},
 		"lists that go on":         {run("A", "s 10", "a 150") + run("B", "s 10", "a 150", "b 160"), "A: a s | B: b"},
 		"a program twice":          {strings.Repeat(run("A", "a 150")+numbered("static 149"), 2), "A: a*2 | : static*2[2]"},
-		"doctest":                  {"TEST CASE:  A\n" + numbered("a 150") + "===============================================================================\n[doctest] test cases: 1 | 1 passed | 0 failed\n" + numbered("static 149"), "A: a | : static"},
+		"processes in turns": {prefixed("1: ", run("A", "a 150")) + prefixed("2: ", run("A", "a 150")) + prefixed("1: ", numbered("a 150", "x 151")) + prefixed("2: ", numbered("a 150", "y 100")),
+			"A: a | A: a | : x | : y[1]"},
+		"lists with gaps": {run("A", "a 150", "c 170") + run("B", "b 160", "c 170") + run("C", "d 180"), "A: a c | B: b | C: d"},
+		"doctest":         {"TEST CASE:  A\n" + numbered("a 150") + "===============================================================================\n[doctest] test cases: 1 | 1 passed | 0 failed\n" + numbered("static 149"), "A: a | : static"},
 	} {
 		captures, err := exitlog.Read(t.Context(), strings.NewReader(test.log))
 		if err != nil {

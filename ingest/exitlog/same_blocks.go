@@ -22,15 +22,18 @@ const (
 type shownBlock struct {
 	process uint32
 	of      int32 // the place of what it was counted as: in crtBlocks.counts, or in the sites of the list
+	list    int32 // its place in collector.order
+	period  period
 	address uint64
 	size    int64
-	list    *list
 	number  int64 // of the debug CRT: how many blocks the process had allocated with it
-	period  period
 }
 
 func (b *shownBlock) compare(o *shownBlock) int {
-	return cmp.Or(cmp.Compare(b.process, o.process), cmp.Compare(b.address, o.address))
+	if c := cmp.Or(cmp.Compare(b.process, o.process), cmp.Compare(b.address, o.address)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(b.list, o.list), cmp.Compare(b.of, o.of), cmp.Compare(b.size, o.size), cmp.Compare(b.number, o.number))
 }
 
 // A listedStack is a site of a list with call stacks.
@@ -57,15 +60,15 @@ func (o *collector) sameBlocks() map[int32][]listedStack {
 		files[n] = fileName(b.file)
 	}
 	byAddress := func(a, b shownBlock) int { return a.compare(&b) }
-	slices.SortStableFunc(o.crtShown, byAddress)
-	slices.SortStableFunc(o.vldShown, byAddress)
+	slices.SortFunc(o.crtShown, byAddress)
+	slices.SortFunc(o.vldShown, byAddress)
 	all := map[int32][]listedStack{}
 	for crt, vld := o.crtShown, o.vldShown; len(crt) > 0 && len(vld) > 0; {
 		process := max(crt[0].process, vld[0].process)
 		var ofCRT, ofVLD []shownBlock
 		ofCRT, crt = cutProcess(crt, process)
 		ofVLD, vld = cutProcess(vld, process)
-		found, same, differ := sameInProcess(ofCRT, ofVLD, files)
+		found, same, differ := o.sameInProcess(ofCRT, ofVLD, files)
 		if differ > same {
 			continue
 		}
@@ -84,7 +87,7 @@ func cutProcess(blocks []shownBlock, process uint32) (of, rest []shownBlock) {
 }
 
 // sameInProcess matches the blocks of one process, and counts those that are in both lists and those that disagree.
-func sameInProcess(crt, vld []shownBlock, files []string) (found map[int32][]listedStack, same, differ int) {
+func (o *collector) sameInProcess(crt, vld []shownBlock, files []string) (found map[int32][]listedStack, same, differ int) {
 	found = map[int32][]listedStack{}
 	from := 0
 	for i := range crt {
@@ -92,12 +95,12 @@ func sameInProcess(crt, vld []shownBlock, files []string) (found map[int32][]lis
 			from++
 		}
 		for k := from; k < len(vld) && vld[k].address == crt[i].address; k++ {
-			if vld[k].size != crt[i].size || !vld[k].isIn(files[crt[i].of]) {
+			if vld[k].size != crt[i].size || !o.order[vld[k].list].calls(int(vld[k].of), files[crt[i].of]) {
 				differ++
 				continue
 			}
 			same++
-			stack := listedStack{vld[k].list, vld[k].of}
+			stack := listedStack{o.order[vld[k].list], vld[k].of}
 			if n := crt[i].of; len(found[n]) < mostSame && !slices.Contains(found[n], stack) {
 				found[n] = append(found[n], stack)
 			}
@@ -106,14 +109,14 @@ func sameInProcess(crt, vld []shownBlock, files []string) (found map[int32][]lis
 	return found, same, differ
 }
 
-// isIn reports whether a call in the stack of a block is in a file: true where either names no file.
-func (b *shownBlock) isIn(file string) bool {
+// calls reports whether a call in the stack of a site is in a file: true where either names no file.
+func (l *list) calls(site int, file string) bool {
 	if file == "" {
 		return true
 	}
 	named := false
-	for _, id := range b.list.Stacks.Stack(b.list.Sites[b.of].Stack) {
-		if text := b.list.Stacks.Text(b.list.Stacks.Frame(id)); text != nil && text.File != "" {
+	for _, id := range l.Stacks.Stack(l.Sites[site].Stack) {
+		if text := l.Stacks.Text(l.Stacks.Frame(id)); text != nil && text.File != "" {
 			if fileName(text.File) == file {
 				return true
 			}

@@ -138,7 +138,7 @@ func (p *vldParser) take() {
 		site := p.out.add(p.list, p.block.stack, capture.ReachUnsearched, p.block.count, p.block.bytes)
 		if site >= 0 && len(p.block.stack) > 0 && len(p.out.vldShown) < mostShown {
 			p.out.vldShown = append(p.out.vldShown, shownBlock{process: p.in.process, of: int32(site), address: p.block.address,
-				size: p.block.size, list: p.list})
+				size: p.block.size, list: p.list.number})
 		}
 	}
 	p.block.open = false
