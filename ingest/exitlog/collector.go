@@ -65,9 +65,7 @@ type collector struct {
 	inspected inspected
 	programs  map[*lane]string
 	frames    map[string]*parsedFrame // by the text of their lines: most come many times
-	files     map[string]string       // by their bytes
 	ran       map[string]bool         // tests that ran to their end
-	lastFile  [2]string               // the one before, by its bytes
 	key       []byte                  // room for keys of list.known
 	sites     int
 	lostLists int64
@@ -77,7 +75,7 @@ type collector struct {
 
 func newCollector() *collector {
 	return &collector{lists: map[listKey]*list{}, programs: map[*lane]string{}, frames: map[string]*parsedFrame{},
-		files: map[string]string{}, ran: map[string]bool{}}
+		ran: map[string]bool{}, crt: newCRTBlocks()}
 }
 
 // A parsedFrame is what a line says of a call; ok is false of a line that is none.
@@ -100,22 +98,6 @@ func (o *collector) frame(text []byte, parse func(text []byte) (frame, bool)) (f
 		o.frames[string(text)] = &parsedFrame{f, ok}
 	}
 	return f, ok
-}
-
-// file is the name of a file as a string.
-func (o *collector) file(name []byte) string {
-	if o.lastFile[0] == string(name) { // blocks of one file follow each other
-		return o.lastFile[1]
-	}
-	text, ok := o.files[string(name)]
-	if !ok {
-		text = validText(name, longestFile)
-		if len(o.files) < mostKept {
-			o.files[string(name)] = text
-		}
-	}
-	o.lastFile = [2]string{string(name), text}
-	return text
 }
 
 // program notes which program runs in a lane, by the command that ctest prints.

@@ -3,10 +3,6 @@ package exitlog
 import (
 	"bytes"
 	"cmp"
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -42,39 +38,6 @@ type crtParser struct {
 	number int64
 	has    bool
 	since  int64 // line of the last line of the list
-}
-
-// A crtBlock is what identifies a block in a list without stacks.
-type crtBlock struct {
-	list  *list
-	file  string // "" unknown
-	line  uint32
-	kind  string // "normal", "client", or MFC's class
-	size  int64
-	start string // the beginning of its content, where that is text
-}
-
-// crtBlocks counts the blocks of all lists of a log: their identity rests on which there are.
-type crtBlocks struct {
-	at     map[crtBlock]int
-	counts []int64
-}
-
-// add counts a block in and returns its place in counts; −1 where there are too many that differ.
-func (c *crtBlocks) add(b *crtBlock) int {
-	n, ok := c.at[*b]
-	if !ok {
-		if n = len(c.counts); n == mostSites {
-			return -1
-		}
-		if c.at == nil {
-			c.at = map[crtBlock]int{}
-		}
-		c.at[*b] = n
-		c.counts = append(c.counts, 0)
-	}
-	c.counts[n]++
-	return n
 }
 
 func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
@@ -124,12 +87,12 @@ func (p *crtParser) take() {
 	if p.list == nil {
 		return
 	}
-	p.last.list = p.list
+	p.last.list = p.list.number
 	switch n := p.out.crt.add(&p.last); {
 	case n < 0:
 		p.out.lostSites++
 	case p.at != 0 && len(p.out.crtShown) < mostShown:
-		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: int32(n), address: p.at, size: p.last.size, list: p.list.number,
+		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: n, address: p.at, size: p.last.size, list: p.list.number,
 			number: p.number, period: p.in.period()})
 	}
 }
@@ -167,9 +130,9 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	}
 	switch {
 	case isWord(kind, "normal"), isWord(kind, "non-object"):
-		b.kind = "normal"
+		b.kind = normalBlocks
 	case isWord(kind, "client"):
-		b.kind = "client"
+		b.kind = clientBlocks
 	case isWord(kind, "crt"), isWord(kind, "ignore"), isWord(kind, "free"):
 		p.take()
 		return p.list != nil
@@ -190,11 +153,11 @@ func isWord(text []byte, word string) bool {
 }
 
 // place reads what is before the kind of a block: "file(line) : {number} ", or "{number} file(line) : " of older MFC.
-func (p *crtParser) place(text []byte) (file string, line uint32, order int64, ok bool) {
+func (p *crtParser) place(text []byte) (file int32, line uint32, order int64, ok bool) {
 	open := bytes.LastIndexByte(text, '{')
 	end := bytes.IndexByte(text[max(open, 0):], '}')
 	if open < 0 || end < 2 || countDigits(text[open+1:]) != end-1 {
-		return "", 0, 0, false
+		return 0, 0, 0, false
 	}
 	order, _, _ = cutDecimal(text[open+1:])
 	place := bytes.TrimSpace(text[:open])
@@ -203,21 +166,21 @@ func (p *crtParser) place(text []byte) (file string, line uint32, order int64, o
 	}
 	place = bytes.TrimRight(bytes.TrimSuffix(bytes.TrimSpace(place), []byte(":")), " ")
 	if len(place) == 0 {
-		return "", 0, order, true
+		return 0, 0, order, true
 	}
 	from := bytes.LastIndexByte(place, '(')
 	if from < 0 || place[len(place)-1] != ')' {
-		return "", 0, order, true // something that the program printed in the same line
+		return 0, 0, order, true // something that the program printed in the same line
 	}
 	number, rest, isNumber := cutDecimal(place[from+1:])
 	if !isNumber || string(rest) != ")" || number > 1<<31 {
-		return "", 0, order, true
+		return 0, 0, order, true
 	}
 	name := place[:from]
 	if string(bytes.TrimSpace(name)) == "#File Error#" {
-		return "", 0, order, true
+		return 0, 0, order, true
 	}
-	return p.out.file(name), uint32(number), order, true
+	return p.out.crt.file(name), uint32(number), order, true
 }
 
 // object reads the line that MFC prints of an object: "a CPerson object at $00A1B300, 32 bytes long", also with the
@@ -245,7 +208,7 @@ func (p *crtParser) object(text []byte) bool {
 	if !p.has {
 		return false
 	}
-	p.last.kind = validText(class, longestClass)
+	p.last.kind = p.out.crt.text(validText(class, longestClass))
 	if _, size, ok := bytes.Cut(text[at:], []byte(", ")); ok && p.last.size == 0 {
 		p.last.size, _, _ = cutDecimal(size)
 	}
@@ -255,7 +218,7 @@ func (p *crtParser) object(text []byte) bool {
 // content notes how a block begins, where that is text: of other content, addresses and counters change with each run.
 func (p *crtParser) content(text []byte) {
 	end := bytes.IndexByte(text, '>')
-	if end < 0 || !p.has || p.last.file != "" {
+	if end < 0 || !p.has || p.last.file != 0 {
 		return
 	}
 	const leastLetters = 4
@@ -272,7 +235,7 @@ func (p *crtParser) content(text []byte) {
 		return r
 	}, text[:end])
 	if letters >= leastLetters {
-		p.last.start = strings.TrimRight(string(start), " .")
+		p.last.start = p.out.crt.text(strings.TrimRight(string(start), " ."))
 	}
 }
 
@@ -283,114 +246,4 @@ func isStatistic(text []byte) bool {
 	}
 	_, rest, ok := cutDecimal(text)
 	return ok && hasPrefix(rest, " bytes in ") && bytes.HasSuffix(text, []byte(" Blocks."))
-}
-
-// A crtGroup is the blocks of one line of source.
-type crtGroup struct {
-	file string // without its folder, in lower case
-	size int64  // of each of them; -1 where they differ
-	line uint32
-}
-
-// addCRT gives the blocks of all lists their identities, and counts them in.
-func (o *collector) addCRT() {
-	type place struct {
-		file string
-		line uint32
-	}
-	sizes := map[place]int64{}
-	keyOf := func(b *crtBlock) place {
-		return place{fileName(b.file), b.line}
-	}
-	for b := range o.crt.at {
-		if b.file == "" {
-			continue
-		}
-		at := keyOf(&b)
-		if size, ok := sizes[at]; ok && size != b.size {
-			sizes[at] = severalSizes
-		} else {
-			sizes[at] = b.size
-		}
-	}
-	orders := map[crtGroup]int{}
-	for _, at := range slices.SortedFunc(maps.Keys(sizes), func(a, b place) int {
-		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
-	}) {
-		size := sizes[at]
-		of := crtGroup{file: at.file, size: size}
-		orders[of]++
-		orders[crtGroup{file: at.file, size: size, line: at.line}] = orders[of]
-	}
-	o.countOnce()
-	early, same := o.beforeTests(), o.sameBlocks()
-	blocks := slices.SortedFunc(maps.Keys(o.crt.at), compareCRT)
-	for i := range blocks {
-		b := &blocks[i]
-		n := o.crt.at[*b]
-		count := o.crt.counts[n]
-		if count == 0 { // all of them are in a list before
-			continue
-		}
-		var text capture.FrameText
-		if b.file != "" {
-			at := keyOf(b)
-			size := sizes[at]
-			text = capture.FrameText{File: b.file, Line: b.line,
-				Function: ofFile(at.file, size, orders[crtGroup{file: at.file, size: size, line: at.line}])}
-		} else {
-			text.Function = nameless(b)
-			b.list.warn(capture.Unsupported, 0, count, "Only kind, size and content distinguish blocks without file and line. "+
-				"Define _CRTDBG_MAP_ALLOC, use DEBUG_NEW in each file, or give a UMDH log of the program.")
-		}
-		site := o.add(b.list, []frame{{FrameText: text}}, capture.ReachUnsearched, count, times(count, b.size))
-		b.list.addSame(site, same[int32(n)])
-		if site >= 0 {
-			before := &b.list.Lines[site].BeforeTests
-			*before = before.Add(capture.Usage{Count: early[int32(n)], Bytes: times(early[int32(n)], b.size)})
-		}
-	}
-}
-
-const severalSizes = -1
-
-func compareCRT(a, b crtBlock) int {
-	return cmp.Or(cmp.Compare(a.list.first, b.list.first), strings.Compare(a.list.Test, b.list.Test),
-		strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line), strings.Compare(a.kind, b.kind),
-		cmp.Compare(a.size, b.size), strings.Compare(a.start, b.start))
-}
-
-// ofFile names the blocks of a line: by file and size, and by their order where several lines have the same.
-func ofFile(file string, size int64, order int) string {
-	name := file + ":blocks"
-	if size != severalSizes {
-		name = file + ":" + strconv.FormatInt(size, 10) + "-byte-block"
-	}
-	if order > 1 {
-		name += "#" + strconv.Itoa(order)
-	}
-	return oneWord(name)
-}
-
-// nameless names blocks without a file.
-func nameless(b *crtBlock) string {
-	name := fmt.Sprintf("%s:%d-byte-block", b.kind, b.size)
-	if b.start != "" {
-		name += ":" + b.start
-	}
-	return oneWord(name)
-}
-
-// oneWord makes a text one that names of functions may be: analysis takes what is before a blank for a type, and what
-// is in brackets for arguments.
-func oneWord(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ' || r == '!':
-			return '_'
-		case strings.ContainsRune("()<>[]{}`'\"", r):
-			return '.'
-		}
-		return r
-	}, text)
 }

@@ -117,7 +117,7 @@ func (o *collector) dropRepeated(blocks []shownBlock) []shownBlock {
 	return kept
 }
 
-// beforeTests counts, by place in crtBlocks.counts, the blocks that were there before the first test of their process
+// beforeTests counts, by place in crtBlocks.blocks, the blocks that were there before the first test of their process
 // ran.
 func (o *collector) beforeTests() map[int32]int64 {
 	type lowest struct {

@@ -21,7 +21,7 @@ const (
 // A shownBlock is a block as a list shows it.
 type shownBlock struct {
 	process uint32
-	of      int32 // the place of what it was counted as: in crtBlocks.counts, or in the sites of the list
+	of      int32 // the place of what it was counted as: in crtBlocks.blocks, or in the sites of the list
 	list    int32 // its place in collector.order
 	period  period
 	address uint64
@@ -48,16 +48,16 @@ func (o *collector) newProcess() uint32 {
 	return o.processes
 }
 
-// sameBlocks finds, by place in crtBlocks.counts, the stacks of blocks that Visual Leak Detector lists as well. Where a
+// sameBlocks finds, by place in crtBlocks.blocks, the stacks of blocks that Visual Leak Detector lists as well. Where a
 // process has more addresses at which the two disagree than blocks that they share, the lists are of several processes
 // that the log does not tell apart, and nothing is joined.
 func (o *collector) sameBlocks() map[int32][]listedStack {
 	if len(o.crtShown) == 0 || len(o.vldShown) == 0 {
 		return nil
 	}
-	files := make([]string, len(o.crt.counts))
-	for b, n := range o.crt.at {
-		files[n] = fileName(b.file)
+	files := make([]string, len(o.crt.blocks))
+	for n := range files {
+		files[n] = fileName(o.crt.texts[o.crt.blocks[n].file])
 	}
 	byAddress := func(a, b shownBlock) int { return a.compare(&b) }
 	slices.SortFunc(o.crtShown, byAddress)
