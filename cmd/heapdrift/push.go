@@ -21,7 +21,7 @@ type pushFlags struct {
 	fork, ancestors                                                     string
 	again                                                               bool
 	baseline, failOn, matters                                           string
-	symbols                                                             list
+	symbols, except                                                     list
 	work, unit                                                          string
 	wait                                                                time.Duration
 	outputs                                                             map[string]*string // by format, the file
@@ -66,7 +66,9 @@ func (f *pushFlags) set() *flag.FlagSet {
 		f.outputs[o.Name] = set.String(o.Name, "", "`file` for the result as "+o.Name)
 	}
 	set.BoolVar(&f.acceptPresent, "accept-present", false,
-		"mark this run's leaks as known; needs a token with the scope admin")
+		"mark this run's leaks as known, and count them by file and test; needs a token with the scope admin")
+	set.Var(&f.except, "except",
+		"do not accept leaks of this module, file, test or signature; * is any text; repeatable; with --accept-present")
 	set.BoolVar(&f.dryRun, "dry-run", false, "print the files without sending them")
 	set.BoolVar(&f.quiet, "quiet", false, "print no progress and only the verdict's last two lines")
 	return set
@@ -166,7 +168,7 @@ func (f *pushFlags) deliver(ctx context.Context, client *push.Client, plan *push
 	if d.outcome, err = f.judge(ctx, client, d.run.ID, d.verdict, job); err != nil || !f.acceptPresent {
 		return err
 	}
-	if err := acceptPresent(ctx, client, d.run.ID, d.outcome, progress.note); err != nil {
+	if err := acceptPresent(ctx, client, d.run.ID, f.except, progress.note); err != nil {
 		return err
 	}
 	if d.verdict, err = client.AwaitVerdict(ctx, d.run.ID, f.question(), f.wait, progress.waiting); err != nil {

@@ -1,48 +1,77 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"path"
+	"strings"
 
-	"heapdrift/internal/analysis"
-	"heapdrift/internal/analysis/export/outcome"
-	"heapdrift/internal/leaks"
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/push"
 )
 
-// mostNoted is how many accepted leaks are named one by one: the first log of a program has hundreds.
+// mostNoted is how many files, and how many tests, are named one by one: the first log of a program has hundreds.
 const mostNoted = 20
 
-// acceptPresent marks the leaks that a run shows as known, and notes them. The outcome has the facts of the first leaks
-// only; of the others, the report of the run says whether they leak.
-func acceptPresent(ctx context.Context, client *push.Client, run int64, o *outcome.Outcome,
-	note func(text string)) error {
-	var present []string
-	if slices.ContainsFunc(o.Leaks, func(l outcome.Leak) bool { return l.Class == "" }) {
-		var err error
-		if present, err = client.Present(ctx, run); err != nil {
-			return err
-		}
+// acceptPresent marks the leaks that a run shows as known, except those that patterns name, and notes them by file and
+// by test.
+func acceptPresent(ctx context.Context, client *push.Client, run int64, except []string, note func(text string)) error {
+	a, err := client.Accept(ctx, run, except)
+	if err != nil {
+		return fmt.Errorf("accept the leaks of run %d: %w", run, err)
 	}
-	accepted := 0
-	fields := map[string]any{"state": leaks.MarkKnown, "reason": leaks.FirstRunReason}
-	for i := range o.Leaks {
-		l := &o.Leaks[i]
-		isPresent := analysis.Class(l.Class).IsLeak() || l.Class == "" && slices.Contains(present, l.Signature)
-		if l.Known != "" || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed || !isPresent {
-			continue
-		}
-		changed, err := client.ChangeLeak(ctx, o.Project, l.Signature, fields)
-		if err != nil {
-			return fmt.Errorf("accept %s: %w", l.Signature, err)
-		}
-		if accepted++; accepted <= mostNoted {
-			note(fmt.Sprintf("accepted  %s  %s", shortSignature(changed.Signature), changed.Title))
-		}
+	if a.Accepted.Leaks > 0 {
+		note("accepted  " + figuresText(&a.Accepted.GroupFigures))
 	}
-	if accepted > mostNoted {
-		note(fmt.Sprintf("accepted  %d more", accepted-mostNoted))
+	noteGroups(note, "file", len(a.Accepted.Places), func(i int) (string, *push.GroupFigures) {
+		g := &a.Accepted.Places[i]
+		return placeName(g), &g.GroupFigures
+	})
+	noteGroups(note, "test", len(a.Accepted.Tests), func(i int) (string, *push.GroupFigures) {
+		g := &a.Accepted.Tests[i]
+		return testName(g), &g.GroupFigures
+	})
+	if a.Left.Leaks > 0 {
+		note("left out  " + figuresText(&a.Left.GroupFigures))
+	}
+	if a.Sentence != "" {
+		note(a.Sentence)
 	}
 	return nil
+}
+
+// noteGroups notes groups of accepted leaks, of many the first.
+func noteGroups(note func(string), kind string, n int, at func(i int) (string, *push.GroupFigures)) {
+	for i := range min(n, mostNoted) {
+		name, figures := at(i)
+		note(fmt.Sprintf("  %s  %s: %s", kind, name, figuresText(figures)))
+	}
+	if n > mostNoted {
+		note(fmt.Sprintf("  %s  %s", kind, quantity.Plural(n-mostNoted, "more "+kind)))
+	}
+}
+
+// figuresText is "12 leaks, 40 blocks, 3.1 KB (2 possible)".
+func figuresText(g *push.GroupFigures) string {
+	text := fmt.Sprintf("%s, %s, %s", quantity.Plural(g.Leaks, "leak"), quantity.Plural(g.Held.Count, "block"), quantity.Bytes(g.Held.Bytes))
+	if g.Possible > 0 {
+		text += fmt.Sprintf(" (%d possible)", g.Possible)
+	}
+	return text
+}
+
+func placeName(g *push.PlaceGroup) string {
+	name := g.Module
+	if g.File != "" {
+		name = strings.TrimSpace(name + " " + path.Base(strings.ReplaceAll(g.File, `\`, "/")))
+	}
+	return cmp.Or(name, "no file")
+}
+
+func testName(g *push.TestGroup) string {
+	if g.Several {
+		return "several tests"
+	}
+	return cmp.Or(g.Test, "outside of tests")
 }

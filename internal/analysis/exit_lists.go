@@ -22,6 +22,8 @@ type ListedLeak struct {
 	Tools    []string `json:"tools,omitempty"`    // kinds of evidence, ascending
 	Tests    []string `json:"tests,omitempty"`    // ascending
 	Programs []string `json:"programs,omitempty"` // as in ExitLists
+	// MoreTests counts the tests beside those of Tests, which are at most MaxTests.
+	MoreTests int `json:"more_tests,omitempty"`
 }
 
 // Alone returns a slice with l only; nil if l is nil. Those of several findings are never merged: if one tool listed a
@@ -98,7 +100,7 @@ func (l *LeftAtExit) Listed() *ListedLeak {
 	if l == nil {
 		return nil
 	}
-	return &ListedLeak{l.Tools, l.Tests, l.Programs}
+	return &ListedLeak{l.Tools, l.Tests, l.Programs, l.MoreTests}
 }
 
 // IsHeld reports whether evidence other than lists of leaks at exit shows the finding.

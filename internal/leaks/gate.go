@@ -71,17 +71,6 @@ func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown)
 // FirstRunReason is the reason stored when a team accepts the leaks of a scenario's first run.
 const FirstRunReason = "was there when the scenario was run first"
 
-// UnacceptedLeaks returns the signatures of the leaks in a build's result that nobody has accepted.
-func UnacceptedLeaks(side *compare.BuildResult) []string {
-	var list []string
-	for i := range side.Findings {
-		if f := &side.Findings[i]; f.Class.IsLeak() && !IsTolerated(f) {
-			list = append(list, f.Signature)
-		}
-	}
-	return list
-}
-
 // FailsGate reports whether a finding is certain enough to fail a gate; false for nil.
 func FailsGate(f *compare.Finding) bool {
 	return f != nil && f.Class.IsLeak() && f.Certain && !IsTolerated(f)

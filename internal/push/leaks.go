@@ -238,18 +238,6 @@ type foundLeak struct {
 	Verdict   analysis.Class `json:"verdict"`
 }
 
-// Present lists the signatures of the leaks in a run's report, without what only grows.
-func (c *Client) Present(ctx context.Context, run int64) ([]string, error) {
-	list, err := c.found(ctx, run)
-	var present []string
-	for _, f := range list {
-		if f.Verdict.IsLeak() {
-			present = append(present, f.Signature)
-		}
-	}
-	return present, err
-}
-
 func (c *Client) readFindings(ctx context.Context, id int64) ([]foundLeak, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

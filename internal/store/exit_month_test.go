@@ -105,7 +105,8 @@ func (l *lab) monthOf(t *testing.T, tools map[int]int, leaking ...int) map[strin
 		if build == 1 {
 			side := must[*compare.BuildResult](t)(l.now().FindRunResult(t.Context(), run))
 			var picks []store.PickedSignature
-			for _, signature := range leaks.UnacceptedLeaks(side) {
+			review := leaks.ReviewOf(side)
+			for _, signature := range review.Signatures() {
 				picks = append(picks, store.PickedSignature{Signature: signature, Version: -1})
 			}
 			if len(picks) != 500 {

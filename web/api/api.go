@@ -132,6 +132,8 @@ func (a *API) Register(e *echo.Echo) {
 	e.HEAD("/api/v1/runs/:id/allocations", a.runAllocations)
 	e.GET("/api/v1/runs/:id/verdict", a.runVerdict)
 	e.GET("/api/v1/runs/:id/decisions", a.runDecisions)
+	e.GET("/api/v1/runs/:id/unaccepted", a.runReview)
+	e.POST("/api/v1/runs/:id/accept", a.runAccept)
 	e.GET("/api/v1/compare", a.compareShow)
 	e.GET("/api/v1/compare/tree", a.compareTree)
 	e.POST("/api/v1/projects", a.projectAdd)

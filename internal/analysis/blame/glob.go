@@ -8,6 +8,9 @@ type glob struct {
 	fold    bool // letters of either case are equal; the pattern is in lower case
 }
 
+// MatchGlob reports whether a pattern of * and ? covers a whole text, in any case.
+func MatchGlob(pattern, text string) bool { return newGlob(pattern, true).match(text) }
+
 func newGlob(pattern string, fold bool) glob {
 	if fold {
 		pattern = strings.ToLower(pattern)

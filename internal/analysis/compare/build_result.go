@@ -19,6 +19,7 @@ func ResultOf(build string, r *analysis.Report) *BuildResult {
 func findingOf(f *analysis.Finding) Finding {
 	out := Finding{
 		Signature: f.Signature, Kind: f.Kind, Title: f.Title, Leaf: f.Leaf, Outline: f.Outline, Frames: f.Frames,
+		Blame: f.Blame,
 		Class: f.Verdict, Score: f.Score, Certain: f.Certain, Immaterial: f.Immaterial, Risk: f.Risk,
 		Outstanding: f.Outstanding, Allocated: -1, Listed: f.LeftAtExit.Listed().Alone(), Owner: f.Owner,
 		Known: f.Known, ByRule: f.Known != "",

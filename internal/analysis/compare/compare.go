@@ -17,9 +17,10 @@ type Finding struct {
 	Signature string // "sig1:…"
 	Kind      string // of memory: "heap" or "virtual"
 	Title     string
-	Leaf      string   // coarser signature, of origin and blamed frame alone
-	Outline   string   // the signature without inlined calls; "" where it is the same
-	Frames    []string // names that the signature is made of, the blamed frame first
+	Leaf      string          // coarser signature, of origin and blamed frame alone
+	Outline   string          // the signature without inlined calls; "" where it is the same
+	Frames    []string        // names that the signature is made of, the blamed frame first
+	Blame     *analysis.Blame // nil without a stack
 	Class     analysis.Class
 	Score     *float64 // probability of a leak; nil where nothing can be said
 	Certain   bool     // a leak that may fail a gate

@@ -25,6 +25,7 @@ func TestAcceptWhatIsThere(t *testing.T) {
 	}
 	text := s.Page(page)
 	pagestest.Has(t, pagestest.Words(text), "Accept 5 leaks", "Accepted leaks fail no gate")
+	reviewLeaks(t, s, first)
 	form := []string{"actor", "Ada"}
 	for _, m := range regexp.MustCompile(`name="pick" value="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		form = append(form, "pick", m[1])
@@ -32,7 +33,10 @@ func TestAcceptWhatIsThere(t *testing.T) {
 	if status, to := s.Fill(first+"/accept", form...); status != http.StatusSeeOther || to != first+"#gate" {
 		t.Fatal(status, to)
 	}
-	pagestest.Lacks(t, s.Page(page), first+"/accept")
+	after := s.Page(page)
+	pagestest.Lacks(t, after, first+"/accept")
+	pagestest.Has(t, pagestest.Words(after), "5 known as of build", "The gate is on what is new.")
+	pagestest.Has(t, pagestest.Words(s.Page(first+"/accept")), "No leak of this run is open.")
 	for _, signature := range form[3:] {
 		if signature == "pick" {
 			continue
@@ -58,5 +62,27 @@ func TestAcceptWhatIsThere(t *testing.T) {
 	}
 	if status, _ := s.Fill("/runs/99999/accept", "pick", form[3]); status != http.StatusNotFound {
 		t.Errorf("no run: %d", status)
+	}
+}
+
+// reviewLeaks checks the page that shows the leaks of a run by file and by test: those of a group without a tick, and
+// leaks without a tick, stay open.
+func reviewLeaks(t *testing.T, s *pagestest.Server, run string) {
+	t.Helper()
+	for address, heading := range map[string]string{"/accept": "Module and file", "/accept?by=test": "Outside of tests"} {
+		text := s.Page(run + address)
+		pagestest.Has(t, pagestest.Words(text), "Accept leaks", "5 leaks", heading)
+		pagestest.Has(t, text, `name="group" value="0" checked`, `name="pick" value="0 sig1:`)
+	}
+	picks := regexp.MustCompile(`name="pick" value="(\d+ [^"]*)"`).FindAllStringSubmatch(s.Page(run+"/accept"), -1)
+	if len(picks) != 5 {
+		t.Fatalf("%d leaks", len(picks))
+	}
+	form := []string{"actor", "Ada"}
+	for _, m := range picks {
+		form = append(form, "pick", m[1])
+	}
+	if status, _ := s.Fill(run+"/accept", append(form, "group", "99")...); status != http.StatusUnprocessableEntity {
+		t.Errorf("no group ticked: %d", status)
 	}
 }

@@ -17,7 +17,7 @@ import (
 type gateView struct {
 	*leaks.Decision // nil while nothing is decided
 	earlier         []store.StoredDecision
-	unanswered      []string // leaks of the first build of a scenario that may be accepted
+	first           *leaks.Review // of the first build of a scenario, what may be accepted; nil of others
 	// later says that the page asks for it when it is there: a run of many signatures takes long to decide.
 	later bool
 	// record is the line of heapdrift record that would decide the run, and kit the page with scripts that do the same;
@@ -37,7 +37,7 @@ func (r *reader) gate(ctx context.Context, run *store.Run, summary *analysis.Rep
 	if view.earlier, err = r.ListDecisions(ctx, run.ID); err != nil {
 		return gateView{}, err
 	}
-	view.unanswered, err = r.unanswered(ctx, run.ID, &view)
+	view.first, err = r.firstReview(ctx, run.ID, &view)
 	return view, err
 }
 

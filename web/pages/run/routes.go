@@ -63,6 +63,7 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 		"/runs/:id":                p.inView(run),
 		"/runs/:id/sites/:ordinal": p.inView(site),
 		"/runs/:id/memory":         p.inView(memory),
+		"/runs/:id/accept":         p.inView(acceptReview),
 	} {
 		e.GET(path, handle, use)
 		e.HEAD(path, handle, use)
