@@ -43,6 +43,7 @@ const (
 	tagSampling // of captures of samples only
 	tagRan      // of captures that name tests only
 	tagLines    // of captures without call stacks only
+	tagPrinted  // of lists of leaks at exit only
 )
 
 // ErrArtifact is wrapped by the error of reading a damaged or foreign artifact.
@@ -69,6 +70,9 @@ func (c *Capture) Write(w io.Writer) error {
 	if c.Lines != nil {
 		sections = append(sections, section{tagLines, c.putLines})
 	}
+	if c.Printed > 0 {
+		sections = append(sections, section{tagPrinted, c.putPrinted})
+	}
 	return writeArtifact(w, artifactMagic, sections)
 }
 
@@ -89,6 +93,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
 		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit, tagSampling: c.takeSampling, tagRan: c.takeRan,
 		tagLines: c.takeLines,
+		tagPrinted: c.takePrinted,
 	})
 	if err != nil {
 		return nil, err

@@ -57,6 +57,8 @@ type Capture struct {
 	// Ran are the names of the tests that passed in the log. It is filled on one capture of a log whose tool prints
 	// nothing for a test that left nothing.
 	Ran []string
+	// Printed is how many lists of ShapeExit the capture sums; 0 where that is not known.
+	Printed int64
 }
 
 // Work is what the process had done since it was started.

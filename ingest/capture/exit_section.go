@@ -1,5 +1,7 @@
 package capture
 
+import "math"
+
 // putExit writes what only captures of ShapeExit have: the test, and the sites whose blocks a tool looked for pointers
 // to.
 func (c *Capture) putExit(e *encoder) {
@@ -68,4 +70,15 @@ func (c *Capture) takeLines(d *decoder) {
 		}
 		l.BeforeTests = Usage{Count: d.int(), Bytes: d.int()}
 	}
+}
+
+func (c *Capture) putPrinted(e *encoder) { e.uint(uint64(c.Printed)) }
+
+// takePrinted refuses more lists than a log can hold.
+func (c *Capture) takePrinted(d *decoder) {
+	n := d.uint()
+	if n > math.MaxInt32 {
+		d.bad = true
+	}
+	c.Printed = int64(n)
 }

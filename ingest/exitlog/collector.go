@@ -155,6 +155,7 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 		o.lists[key] = l
 		o.order = append(o.order, l)
 	}
+	l.Printed++
 	return l
 }
 

@@ -86,6 +86,9 @@ func valid(t *testing.T, c *capture.Capture) {
 	if got, want := render([]*capture.Capture{again}, nil), render([]*capture.Capture{c}, nil); got != want {
 		t.Errorf("an artifact changes the capture to\n%s\nfrom\n%s", got, want)
 	}
+	if again.Printed != c.Printed {
+		t.Errorf("an artifact has %d lists of %d", again.Printed, c.Printed)
+	}
 	for i := range c.Sites {
 		if u := c.Sites[i].Usage[0]; u.Count < 0 || u.Bytes < 0 {
 			t.Errorf("site %d has %+v", i, u)

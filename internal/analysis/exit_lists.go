@@ -24,6 +24,8 @@ type ListedLeak struct {
 	Programs []string `json:"programs,omitempty"` // as in ExitLists
 	// MoreTests counts the tests beside those of Tests, which are at most MaxTests.
 	MoreTests int `json:"more_tests,omitempty"`
+	// Lost are the blocks that were lost; zero where a version without this field has written it.
+	Lost Amount `json:"lost,omitzero"`
 }
 
 // Alone returns a slice with l only; nil if l is nil. Those of several findings are never merged: if one tool listed a
@@ -80,6 +82,7 @@ func exitLists(parts []part) (lists []ExitLists) {
 func (d *draft) listExits() {
 	d.report.ExitLists = exitLists(d.chosen.all())
 	d.report.ListsExit = d.report.ExitLists != nil
+	d.report.ExitWork = exitWork(d.chosen.all(), d.opt.WorkUnit)
 }
 
 // nameLists notes in which lists the blocks are.
@@ -100,7 +103,7 @@ func (l *LeftAtExit) Listed() *ListedLeak {
 	if l == nil {
 		return nil
 	}
-	return &ListedLeak{l.Tools, l.Tests, l.Programs, l.MoreTests}
+	return &ListedLeak{l.Tools, l.Tests, l.Programs, l.MoreTests, l.Lost()}
 }
 
 // IsHeld reports whether evidence other than lists of leaks at exit shows the finding.

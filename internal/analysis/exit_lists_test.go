@@ -42,7 +42,7 @@ func TestExitLists(t *testing.T) {
 		if test.want == nil {
 			continue
 		}
-		all := &analysis.ListedLeak{Tools: []string{"crt-leaks", "vld"}, Tests: []string{"A"}, Programs: []string{"app.exe"}}
+		all := &analysis.ListedLeak{Tools: []string{"crt-leaks", "vld"}, Tests: []string{"A"}, Programs: []string{"app.exe"}, Lost: analysis.Amount{Count: 2, Bytes: 64}}
 		if got := f.LeftAtExit.Listed(); !reflect.DeepEqual(got, all) {
 			t.Errorf("%s: listed in %+v", name, got)
 		}

@@ -160,7 +160,7 @@ func (l *LeftAtExit) clauses() []score.Clause {
 		text += "."
 	}
 	return []score.Clause{{Rule: "left-at-exit", Holds: new(l.class() == ClassLeftAtExit), Text: text},
-		{Rule: "growth", Text: "One list does not show whether it grows: record the program, or give lists of more work."}}
+		{Rule: "growth", Text: "One list does not show whether it grows: record the program, or push 3 runs of this build with different work (--work)."}}
 }
 
 // takeLeft adds to a finding what a list of another tool says of it: blocks that were never freed are more than growth

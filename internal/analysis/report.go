@@ -51,6 +51,7 @@ type Report struct {
 	// exit that ExitLists would have and that is not in the report was freed.
 	ListsExit bool        `json:"lists_at_exit,omitempty"`
 	ExitLists []ExitLists `json:"exit_lists,omitempty"` // by tool
+	ExitWork  *ExitWork   `json:"exit_work,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
 	// Causes are the causes that several findings share, the one with the gravest member first.

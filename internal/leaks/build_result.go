@@ -75,6 +75,7 @@ func sumsOfRun(list []ComparedFinding) []ComparedFinding {
 
 // judged gives a finding the graver of two judgements.
 func judged(into, a, b *compare.Finding) {
+	into.AtExit = atExitAlone(a, b) && atExitAlone(b, a)
 	into.Class, into.Score, into.Certain, into.Onset = a.Class, a.Score, a.Certain || b.Certain, a.Onset
 	into.Immaterial, into.Risk = a.Immaterial && b.Immaterial, a.Risk.Or(b.Risk)
 	if b.Onset != nil && (a.Onset == nil || b.Onset.Probability > a.Onset.Probability) {
@@ -87,6 +88,11 @@ func judged(into, a, b *compare.Finding) {
 	if analysis.CompareScores(b.Score, a.Score) > 0 {
 		into.Score = b.Score
 	}
+}
+
+// atExitAlone reports whether a finding is one of lists of leaks at exit, or no leak beside another that is.
+func atExitAlone(f, other *compare.Finding) bool {
+	return f.AtExit || !f.Class.IsSuspect() && other.AtExit
 }
 
 // joined are two parts of one leak in one run.

@@ -27,6 +27,7 @@ type RunRating struct {
 	Rate     *score.Rate        // nil where it does not grow
 	Stayed   score.StayedBlocks // blocks that stayed, by part of the run
 	Held     int64              // most blocks held at once
+	Lost     int64 // blocks that lists of leaks at exit show as lost; 0 where none does
 }
 
 // leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be
@@ -103,6 +104,8 @@ type PooledRating struct {
 	Clean   int `json:"clean,omitempty"`
 	// Onset compares those builds with the ones before; nil where there are none.
 	Onset *score.Onset `json:"onset,omitempty"`
+	// Work compares runs of this build with different work, for leaks at exit; nil of others, and where it tells nothing.
+	Work *WorkComparison `json:"work,omitempty"`
 	// After is the build directly before the first of Builds, where there is an Onset.
 	After string `json:"after,omitempty"`
 }
@@ -114,6 +117,10 @@ type PooledRating struct {
 // stayed, tell whether the leak began: a site that began to keep much more is a leak by less evidence than one of which
 // nothing is known, and a site that keeps what it always kept is none by more.
 func (p *Pool) Rate(at int, own *RunRating) (Rating, *PooledRating) {
+	if c := p.compareWork(at, own); c != nil {
+		return c.rating(own), &PooledRating{Builds: []string{}, Work: c,
+			PooledResult: score.PooledResult{Leaks: c.Grows, Certain: c.Grows && own.Certain}}
+	}
 	if !own.isPoolable() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
 	}

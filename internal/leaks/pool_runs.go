@@ -20,9 +20,11 @@ const MaxRunsBefore = 20
 type PoolRun struct {
 	Run          int64
 	Build        string
-	Rank         BuildRank         // of the build, on the line that is judged
-	PartLengths  score.PartLengths // zero where unknown
-	HoldingSites int               // how many sites of the run keep memory
+	Rank         BuildRank          // of the build, on the line that is judged
+	PartLengths  score.PartLengths  // zero where unknown
+	HoldingSites int                // how many sites of the run keep memory
+	ExitWork     *analysis.ExitWork // of its lists of leaks at exit; nil where it has none, or nobody tells
+	ExitTools    []string           // that printed them, ascending
 }
 
 // PoolRuns are runs of one scenario, those of the oldest build first and those of one build by name.

@@ -19,6 +19,9 @@ func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	if p.Runs > 1 {
 		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.text(own)})
 	}
+	if p.Work != nil {
+		list = append(list, p.Work.clause())
+	}
 	if p.Onset != nil {
 		list = append(list, p.onsetClause())
 	}

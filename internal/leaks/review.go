@@ -207,5 +207,5 @@ func (r *Review) Sentence(build string) string {
 	if n := len(r.Leaks); n > 0 {
 		text += fmt.Sprintf(", %s not accepted", quantity.Count(int64(n)))
 	}
-	return text + ". The gate is on what is new."
+	return text + ". The gate is on new leaks."
 }

@@ -87,8 +87,8 @@ func TestReviewWithout(t *testing.T) {
 func TestReviewSentence(t *testing.T) {
 	for want, r := range map[string]Review{
 		"": {Leaks: make([]UnacceptedLeak, 2)},
-		"500 known as of build 7. The gate is on what is new.":                      {Known: 500},
-		"1,480 known as of build 7, 20 not accepted. The gate is on what is new.": {Known: 1480, Leaks: make([]UnacceptedLeak, 20)},
+		"500 known as of build 7. The gate is on new leaks.":                    {Known: 500},
+		"1,480 known as of build 7, 20 not accepted. The gate is on new leaks.": {Known: 1480, Leaks: make([]UnacceptedLeak, 20)},
 	} {
 		if got := r.Sentence("7"); got != want {
 			t.Errorf("%q, want %q", got, want)

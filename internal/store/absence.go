@@ -88,8 +88,8 @@ type framedLeak struct {
 // shownBy are the columns Held and Listed of the leak with an id.
 func shownBy(root string) string {
 	of := ` from signatures own join findings f on f.signature_id = own.id where own.root_id = ` + root
-	return `exists (select` + of + ` and f.class` + suspect + ` and f.class <> '` + string(analysis.ClassLeftAtExit) + `') as held,
-		coalesce((select jsonb_agg(distinct f.listed)` + of + ` and f.listed is not null and f.class` + suspect + `), '[]') as listed`
+	return `exists (select` + of + ` and f.class` + suspect + ` and coalesce(f.own->>'class', f.class) <> '` + string(analysis.ClassLeftAtExit) + `') as held,
+		coalesce((select jsonb_agg(distinct f.listed - 'lost' - 'more_tests')` + of + ` and f.listed is not null and f.class` + suspect + `), '[]') as listed`
 }
 
 // silentAtExit holds for a finding f that says nothing of a leak at exit: the process held memory of the site, which

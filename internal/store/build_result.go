@@ -112,6 +112,7 @@ type comparedRow struct {
 	Blame                            *analysis.Blame
 	Allocated                        *int64
 	Pooled                           *leaks.PooledRating
+	OwnClass                         analysis.Class // by the run alone
 	Listed                           *analysis.ListedLeak
 	Immaterial                       bool
 	riskRow
@@ -128,7 +129,7 @@ type comparedRow struct {
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q db.Querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := db.All[comparedRow](ctx, q, `
-		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.blame, s.leaf, s.outline, f.allocated, f.pooled, f.listed, f.immaterial, `+riskColumns+`, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
+		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.blame, s.leaf, s.outline, f.allocated, f.pooled, coalesce(f.own->>'class', f.class) as own_class, f.listed, f.immaterial, `+riskColumns+`, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
 			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed,
 			coalesce(first.name, '') as first_bad, first.place as first_place
 		from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id left join builds first on first.id = s.first_bad_id
@@ -150,7 +151,7 @@ func (r *comparedRow) finding() compare.Finding {
 		Blame: r.Blame,
 		Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Immaterial: r.Immaterial, Risk: r.risk(),
-		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1, Listed: r.Listed.Alone(),
+		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1, AtExit: r.OwnClass == analysis.ClassLeftAtExit, Listed: r.Listed.Alone(),
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.ToleranceReasonAt(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.StateByRuns != leaks.StateNone &&
 			r.StateByRuns != leaks.StateFixed,

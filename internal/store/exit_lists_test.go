@@ -201,3 +201,44 @@ func TestHistoryOfALeakAtExit(t *testing.T) {
 		}
 	}
 }
+
+// Runs of one build with different work show that a leak at exit grows: it becomes a leak in each of them, and one again
+// that is left at exit where a run goes that told. Its history stays that of a leak at exit.
+func TestWorkOfListsTells(t *testing.T) {
+	l := newLab(t)
+	lists := func(work float64, blocks int64) *analysis.Report {
+		r := listOf("vld", []string{""}, "A", "B")
+		r.ExitWork = &analysis.ExitWork{Unit: "document", Count: work, Lists: 1}
+		r.Findings[0].LeftAtExit.Unsearched.Count = blocks
+		return r
+	}
+	l.run("1/s/a", lists(100, 100))
+	l.run("1/s/b", lists(200, 200))
+	if f := l.found("1/s/b", "A"); f.Class != atExit || f.Pooled != nil {
+		t.Errorf("two runs: %+v", f)
+	}
+	l.run("1/s/c", lists(400, 400))
+	for _, place := range []string{"1/s/a", "1/s/b", "1/s/c"} {
+		f := l.found(place, "A")
+		if f.Class != analysis.ClassLeak || !f.Certain || f.Alone == nil || f.Alone.Class != atExit || f.Pooled == nil || f.Pooled.Work == nil ||
+			len(f.Pooled.Work.Runs) != 3 || len(f.Clauses) == 0 || f.Clauses[0].Rule != "work" {
+			t.Errorf("%s: %+v", place, f)
+		}
+		if f := l.found(place, "B"); f.Class != atExit || f.Pooled != nil {
+			t.Errorf("%s, one block: %+v", place, f)
+		}
+	}
+	// Snapshots in which the callers ran do not end it; a list of its own tool does.
+	l.run("2/s/a", fixed())
+	if s := l.signature("A"); s.State != leaks.StateFound {
+		t.Errorf("after snapshots: %s", s.State)
+	}
+	l.run("3/s/a", listOf("vld", []string{""}, "B"))
+	if s := l.signature("A"); s.State != leaks.StateFixed || s.FixedIn != "3" {
+		t.Errorf("after its own list: %s in %s", s.State, s.FixedIn)
+	}
+	l.run("1/s/c", listOf("vld", []string{""}, "A"))
+	if f := l.found("1/s/a", "A"); f.Class != atExit || f.Pooled != nil {
+		t.Errorf("a run that tells no work: %+v", f)
+	}
+}

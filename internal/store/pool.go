@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/db"
@@ -18,12 +19,14 @@ type pooledRun struct {
 	Stretches                []float64
 	StretchUnit              string
 	Places                   int
+	ExitWork                 *analysis.ExitWork
+	ExitTools                []string
 }
 
 // poolRuns lists the runs r that can be judged together of which a condition holds, those of one scenario together.
 func poolRuns(ctx context.Context, tx pgx.Tx, which string, arg int64) ([]pooledRun, error) {
 	return db.All[pooledRun](ctx, tx, `
-		select r.id as run, r.build_id, r.scenario_id, b.name as build, r.name, r.stretches, r.stretch_unit, r.places
+		select r.id as run, r.build_id, r.scenario_id, b.name as build, r.name, r.stretches, r.stretch_unit, r.places, r.exit_work, r.exit_tools
 		from runs r join builds b on b.id = r.build_id
 		where `+which+` and r.suffices and r.analysed_at is not null order by r.scenario_id, r.name collate "C"`, arg)
 }
@@ -35,7 +38,8 @@ func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 		r := &list[i]
 		if at := line.IndexOf(r.BuildID); at >= 0 {
 			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Rank: leaks.LineRank(at),
-				PartLengths: partLengthsOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places})
+				PartLengths: partLengthsOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places,
+				ExitWork: r.ExitWork, ExitTools: r.ExitTools})
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b leaks.PoolRun) int { return leaks.CompareRanks(a.Rank, b.Rank) })
@@ -161,8 +165,9 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	// A signature that leans to a leak in none of the runs needs no judgement: nearly all are of this kind.
 	list, err := db.Values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
-		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= $3))
-			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastPoolLogOdds)
+		where f.run_id = any($1) and (f.pooled is not null or $4 and f.class = 'left-at-exit' or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= $3))
+			and ($2::bigint[] is null or own.root_id = any($2)) order by 1`, targets, roots, leaks.LeastPoolLogOdds,
+		slices.ContainsFunc(p.targets, func(r leaks.PoolRun) bool { return r.ExitWork != nil }))
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +191,14 @@ type poolRow struct {
 	Evidence                   *score.Evidence
 	Rate                       *score.Rate
 	Stayed                     []int64
-	Held                       int64
+	Held, Lost                 int64
 	Pooled                     *leaks.PooledRating
 }
 
 // alone is the rating of the finding by its run alone.
 func (r *poolRow) alone() *leaks.RunRating {
 	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate, Stayed: stayedOf(r.Stayed),
-		Held: r.Held}
+		Held: r.Held, Lost: r.Lost}
 	if r.Own != nil {
 		s.Rating = *r.Own
 	}
@@ -209,7 +214,7 @@ func stayedOf(list []int64) (s score.StayedBlocks) {
 // judgeSome judges leaks.
 func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolChanges) error {
 	rows, err := db.All[poolRow](ctx, p.tx, `
-		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.stayed, coalesce(f.most_held, f.outstanding_count) as held, f.pooled
+		select own.root_id, f.run_id, f.signature_id, f.class, f.score, f.certain, f.own, f.evidence, f.rate, f.stayed, coalesce(f.most_held, f.outstanding_count) as held, coalesce((f.listed->'lost'->>'count')::bigint, 0) as lost, f.pooled
 		from signatures own join findings f on f.signature_id = own.id
 		where own.root_id = any($1) and f.run_id = any($2) order by own.root_id, f.run_id, f.signature_id`, roots, p.ids)
 	if err != nil {
@@ -239,7 +244,9 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 			if *here == nil {
 				*here = rows[i].alone()
 			} else {
+				lost := (*here).Lost + rows[i].Lost // parts of one leak
 				*here = leaks.Representative(*here, rows[i].alone())
+				(*here).Lost = lost
 			}
 		}
 		for i := range rows[:n] {

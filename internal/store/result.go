@@ -101,6 +101,10 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 			return fmt.Errorf("store: power: %w", err)
 		}
 	}
+	exitWork, err := jsonOrNull(result.Report.ExitWork, result.Report.ExitWork != nil)
+	if err != nil {
+		return fmt.Errorf("store: work of lists: %w", err)
+	}
 	watch, err := jsonOrNull(result.Report.Observation, result.Report.Observation != nil)
 	if err != nil {
 		return fmt.Errorf("store: watch: %w", err)
@@ -115,12 +119,12 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 			site_count = $7,
 			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
 			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15,
-			stretches = $16, stretch_unit = $17, places = $18, watch = $19, exit_tools = $20 where id = $1`,
+			stretches = $16, stretch_unit = $17, places = $18, watch = $19, exit_tools = $20, exit_work = $21 where id = $1`,
 		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
 		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
 		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountHoldingFindings(result.Report.Findings),
-		watch, toolsOf(result.Report))
+		watch, toolsOf(result.Report), exitWork)
 	return err
 }
 

@@ -283,7 +283,7 @@ func (r *sightingRow) sighting() leaks.RunSighting {
 func readSightings(ctx context.Context, q db.Querier, roots []int64, scenario int64,
 	tell func(root int64, s *leaks.RunSighting)) error {
 	rows, err := q.Query(ctx, `
-		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, f.class, f.listed->'tools' as tools, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
+		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, case when f.own->>'class' = 'left-at-exit' then 'left-at-exit' else f.class end as class, f.listed->'tools' as tools, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
 			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful,
 			coalesce((f.pooled->'onset'->>'certain')::boolean, false) as began,
 			case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit

@@ -35,13 +35,13 @@ func TestAcceptLeaksOfARun(t *testing.T) {
 		return decode[acceptance](t, n.do("POST", "/api/v1/runs/1/accept", strings.NewReader(body)).want(t, 200, ""))
 	}
 	a := accept(`{"except": ["` + sigOther + `"]}`)
-	if a.Accepted.Leaks != 1 || a.Left.Leaks != 1 || a.Sentence != "1 known as of build 1, 1 not accepted. The gate is on what is new." {
+	if a.Accepted.Leaks != 1 || a.Left.Leaks != 1 || a.Sentence != "1 known as of build 1, 1 not accepted. The gate is on new leaks." {
 		t.Errorf("%+v", a)
 	}
-	if a = accept(`{}`); a.Accepted.Leaks != 1 || a.Left.Leaks != 0 || a.Sentence != "2 known as of build 1. The gate is on what is new." {
+	if a = accept(`{}`); a.Accepted.Leaks != 1 || a.Left.Leaks != 0 || a.Sentence != "2 known as of build 1. The gate is on new leaks." {
 		t.Errorf("%+v", a)
 	}
-	if a = accept(`{}`); a.Accepted.Leaks != 0 || a.Sentence != "2 known as of build 1. The gate is on what is new." {
+	if a = accept(`{}`); a.Accepted.Leaks != 0 || a.Sentence != "2 known as of build 1. The gate is on new leaks." {
 		t.Errorf("again: %+v", a)
 	}
 	s, err := storetest.Now(t, n.store).FindSignature(t.Context(), "shop", sigLeak)

@@ -42,12 +42,14 @@ type pooledView struct {
 	Builds  []string `json:"builds"` // oldest first
 	// Onset compares them with the runs before; null where there are none.
 	Onset *score.Onset `json:"onset"`
+	// Work compares runs of the build with different work; null where there are none.
+	Work *leaks.WorkComparison `json:"work"`
 }
 
 func viewOfEvidence(f *store.Finding) *evidenceOfLeak {
 	v := &evidenceOfLeak{Run: f.Run, Clauses: filled(f.Clauses), Witnesses: filled(f.Witnesses)}
-	if p := f.Pooled; p != nil && (p.Runs > 1 || p.Onset != nil) {
-		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds, p.Onset}
+	if p := f.Pooled; p != nil && (p.Runs > 1 || p.Onset != nil || p.Work != nil) {
+		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds, p.Onset, p.Work}
 	}
 	return v
 }

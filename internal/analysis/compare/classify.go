@@ -276,7 +276,7 @@ func (c *Comparison) doubt() {
 // ended classifies a leak of the base that the head shows without a leak or growth. Memory that is held while a program
 // runs may be left at its end.
 func ended(base, head *Finding, side *BuildResult) (Change, string) {
-	if base.Class == analysis.ClassLeftAtExit && head.Listed == nil {
+	if base.AtExit && head.Listed == nil {
 		if gone := side.WhyGone(base.Frames, shownBy(base)); gone != nil {
 			return ChangeFixed, gone.textFor(side.Name())
 		}

@@ -44,6 +44,9 @@ type Finding struct {
 	Unbounded bool
 	// Exposure is for how many RateUnits it was watched; 0 where that is unknown. Dispersion is score.Rate.Dispersion.
 	Exposure, Dispersion float64
+	// AtExit says that nothing but lists of leaks at exit shows it as a leak, also where runs of different work show that
+	// it grows.
+	AtExit bool
 	// Listed says in which lists of leaks at exit it is, by run; nil for none.
 	Listed []analysis.ListedLeak
 	// State is the state of the leak (leaks.State), Owner the team or person it is assigned to, and Known why it is

@@ -15,7 +15,7 @@ type ShownBy struct {
 
 // shownBy is what a finding was shown by.
 func shownBy(f *Finding) ShownBy {
-	return ShownBy{Held: f.Class != analysis.ClassLeftAtExit, Listed: f.Listed}
+	return ShownBy{Held: !f.AtExit, Listed: f.Listed}
 }
 
 // WhyGone returns what shows that a leak which is not in the run is gone; nil for nothing. For a leak in memory that
@@ -65,7 +65,7 @@ func (s FrameCounts) hasTool(leak []analysis.ListedLeak) bool {
 // listsTools reports whether the build has a list of a tool that lists a finding, where nothing else shows it as a
 // leak.
 func (s *BuildResult) listsTools(f *Finding) bool {
-	return f.Class != analysis.ClassLeftAtExit || f.Listed == nil ||
+	return !f.AtExit || f.Listed == nil ||
 		slices.ContainsFunc(s.Seen, func(seen FrameCounts) bool { return seen.hasTool(f.Listed) })
 }
 

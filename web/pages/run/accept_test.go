@@ -35,7 +35,7 @@ func TestAcceptWhatIsThere(t *testing.T) {
 	}
 	after := s.Page(page)
 	pagestest.Lacks(t, after, first+"/accept")
-	pagestest.Has(t, pagestest.Words(after), "5 known as of build", "The gate is on what is new.")
+	pagestest.Has(t, pagestest.Words(after), "5 known as of build", "The gate is on new leaks.")
 	pagestest.Has(t, pagestest.Words(s.Page(first+"/accept")), "No leak of this run is open.")
 	for _, signature := range form[3:] {
 		if signature == "pick" {
