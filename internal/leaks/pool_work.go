@@ -94,9 +94,10 @@ func (r *PoolRun) isComparable(other *PoolRun) bool {
 func (c *WorkComparison) least() *WorkCount { return &c.Runs[0] }
 func (c *WorkComparison) most() *WorkCount  { return &c.Runs[len(c.Runs)-1] }
 
-// tells reports whether the runs are enough, and their work differs enough.
+// tells reports whether the runs are enough, and their work differs enough. Beside a run without work, all are among
+// those with more work, so that nothing is improbable.
 func (c *WorkComparison) tells() bool {
-	return len(c.Runs) >= leastWorkRuns && c.least().Work > 0 && c.most().Work >= leastWorkRatio*c.least().Work
+	return len(c.Runs) >= leastWorkRuns && c.most().Work >= leastWorkRatio*c.least().Work
 }
 
 // sums are the work and the blocks of all runs.

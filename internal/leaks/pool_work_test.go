@@ -47,6 +47,7 @@ func TestWorkTells(t *testing.T) {
 		"one-time and growth":                {[][2]float64{{100, 150}, {200, 250}, {400, 450}}, ""},
 		"in one of the runs it is not there": {[][2]float64{{100, -1}, {200, 200}, {400, 400}}, ""},
 		"no work":                            {[][2]float64{{0, 5}, {200, 200}, {400, 400}}, ""},
+		"as many, some without work":         {[][2]float64{{0, 5}, {0, 5}, {10, 5}}, ""},
 		"as many":                            {[][2]float64{{1, 1}, {1, 1}, {100, 1}}, "stays"},
 		"as many, which may be chance":       {[][2]float64{{1, 1}, {1, 1}, {10, 1}}, ""},
 		"as many of several":                 {[][2]float64{{1, 5}, {2, 5}, {8, 5}}, "stays"},
@@ -93,6 +94,16 @@ func TestWorkIsComparable(t *testing.T) {
 		if c := p.compareWork(2, p.RatingByRun[2]); c != nil {
 			t.Errorf("%s: %+v", name, c)
 		}
+	}
+	growing := *workPool(grows...).RatingByRun[2]
+	growing.Class = analysis.ClassGrowing // another part of the leak
+	if c := workPool(grows...).compareWork(2, &growing); c != nil {
+		t.Errorf("a part that grows: %+v", c)
+	}
+	unknown := workPool([][2]float64{{1, 1}, {100, 100}, {400, 400}}...)
+	unknown.RatingByRun[0].Lost = 0
+	if c := unknown.compareWork(2, unknown.RatingByRun[2]); c != nil {
+		t.Errorf("few blocks expected, and unknown: %+v", c)
 	}
 	possible := workPool(grows...)
 	possible.RatingByRun[2].Certain = false
