@@ -32,6 +32,7 @@ type draft struct {
 	unnamedEnded bool            // they held it until the process ended
 	powerless    string          // why Power is nil, in words; "" where it is not, or there is nothing to say
 	doubted      *Warning        // why the process or the order of the evidence is not certain; nil where both are
+	testLeaks    []testLeak      // of lists of leaks at exit that were printed in tests
 	shown        int             // findings that somebody will look at
 }
 
@@ -56,6 +57,7 @@ var seriesSteps = []step{
 	always((*draft).settle),         // series, Snapshots                    settled
 	(*draft).prepareJudge,           // series, Snapshots, Trace, Work       spans, judge, judged
 	(*draft).judgeSites,             // series, table, spans, judge          sites, Sites, findings without text, unnamed
+	always((*draft).listTestLeaks),  // series, sites                        testLeaks
 	always((*draft).sumUp),          // series, Snapshots                    Totals, Heaps, the amounts of Snapshots
 	always((*draft).measurePower),   // judge, sites, Totals                 Power or powerless, PartLengths
 	always((*draft).countFrames),    // table, Sites, Modules                frames and stakes of Modules
@@ -73,6 +75,7 @@ var runSteps = []step{
 	always((*draft).forgetUnfound),   // findings, Memory                     Memory without signatures of no finding
 	always((*draft).listEvidence),    // inputs, chosen                       Evidence
 	always((*draft).listExits),       // chosen                               ListsExit, ExitLists
+	always((*draft).listTests),       // testLeaks, findings, ExitLists       ExitTests
 	always((*draft).warnOfChoice),    // chosen, Warnings                     Warnings, doubted
 	always((*draft).doubtIncomplete), // Warnings, doubted                    findings that are not certain, no Power
 	always((*draft).doubtAmongMany),  // findings                             findings that are not certain

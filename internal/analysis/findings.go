@@ -222,6 +222,7 @@ func CompareScores(a, b *float64) int {
 // those of the report; where that evidence has losses, none of them is a certain leak. Evidence without inlined calls
 // is added to all findings that have one signature in it.
 func (d *draft) addOtherKind(other *draft) {
+	d.testLeaks = append(d.testLeaks, other.testLeaks...)
 	at := map[string][]int{}
 	for i, f := range d.findings {
 		at[f.Signature] = append(at[f.Signature], i)

@@ -30,8 +30,11 @@ type LeftAtExit struct {
 	Programs []string `json:"programs,omitempty"`
 }
 
-// MaxTests is how many tests a finding names.
-const MaxTests = 10
+// MaxTests is how many tests a finding lists, and namedTests how many its reasons name.
+const (
+	MaxTests   = 100
+	namedTests = 10
+)
 
 // neverFreed are the blocks of which the tool says for certain that the program lost them.
 func (l *LeftAtExit) neverFreed() Amount {
@@ -153,9 +156,10 @@ func (l *LeftAtExit) clauses() []score.Clause {
 	}
 	text := "Not freed when the process ended. " + strings.Join(said, "; ") + "."
 	if len(l.Tests) > 0 {
-		text += " Printed during " + strings.Join(l.Tests, ", ")
-		if l.MoreTests > 0 {
-			text += fmt.Sprintf(" and %s", quantity.Plural(int64(l.MoreTests), "more test"))
+		named := min(len(l.Tests), namedTests)
+		text += " Printed during " + strings.Join(l.Tests[:named], ", ")
+		if more := len(l.Tests) - named + l.MoreTests; more > 0 {
+			text += fmt.Sprintf(" and %s", quantity.Plural(more, "more test"))
 		}
 		text += "."
 	}
@@ -172,8 +176,12 @@ func (f *Finding) takeLeft(other *Finding) {
 	if l := f.LeftAtExit; l != nil {
 		l.Tools, l.Programs = union(l.Tools, other.LeftAtExit.Tools), union(l.Programs, other.LeftAtExit.Programs)
 		for _, test := range other.LeftAtExit.Tests {
-			if len(l.Tests) < MaxTests && !slices.Contains(l.Tests, test) {
+			switch {
+			case slices.Contains(l.Tests, test):
+			case len(l.Tests) < MaxTests:
 				l.Tests = append(l.Tests, test)
+			default:
+				l.MoreTests++
 			}
 		}
 		return

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -99,9 +100,24 @@ func TestLeftAtExitOfAFinding(t *testing.T) {
 		left.Reachable != (analysis.Amount{Count: 13, Bytes: 13000}) || left.Unsearched != (analysis.Amount{}) {
 		t.Fatalf("%s, %+v", f.Verdict, left)
 	}
-	if !slices.Equal(left.Tests, strings.Split("ABCDEFGHIJ", "")) || left.MoreTests != 2 ||
-		!strings.Contains(f.Clauses[0].Text, "nothing pointed to them") || !strings.Contains(f.Clauses[0].Text, "and 2 more tests") {
+	if !slices.Equal(left.Tests, strings.Split("ABCDEFGHIJKL", "")) || left.MoreTests != 0 ||
+		!strings.Contains(f.Clauses[0].Text, "nothing pointed to them") || !strings.Contains(f.Clauses[0].Text, "H, I, J and 2 more tests.") {
 		t.Errorf("%q and %d more: %s", left.Tests, left.MoreTests, f.Clauses[0].Text)
+	}
+}
+
+// A finding lists 100 tests, and counts the others.
+func TestFindingOfManyTests(t *testing.T) {
+	for _, tests := range []int{100, 101} {
+		lists := []*capture.Capture{}
+		for i := range tests {
+			lists = append(lists, leftAtExit("drmemory", "app.exe", fmt.Sprintf("T%03d", i), leftSite{"Cache::Add", capture.ReachNone, 1, 10}))
+		}
+		f := analyze(t, []analysis.Input{{Files: []analysis.File{{Name: "build.log"}}, Captures: lists}}).Findings[0]
+		if len(f.LeftAtExit.Tests) != 100 || f.LeftAtExit.MoreTests != tests-100 ||
+			!strings.Contains(f.Clauses[0].Text, fmt.Sprintf("T009 and %d more tests.", tests-10)) {
+			t.Errorf("%d tests: %d and %d more: %s", tests, len(f.LeftAtExit.Tests), f.LeftAtExit.MoreTests, f.Clauses[0].Text)
+		}
 	}
 }
 

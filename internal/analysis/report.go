@@ -52,6 +52,10 @@ type Report struct {
 	ListsExit bool        `json:"lists_at_exit,omitempty"`
 	ExitLists []ExitLists `json:"exit_lists,omitempty"` // by tool
 	ExitWork  *ExitWork   `json:"exit_work,omitempty"`
+	// ExitTests are the tests by what they left, most bytes first, and those that ran and left nothing; at most
+	// MaxExitTests. MoreExitTests counts the others.
+	ExitTests     []ExitTest `json:"exit_tests,omitempty"`
+	MoreExitTests int        `json:"more_exit_tests,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []UnreachedFinding `json:"unreachable,omitempty"`
 	// Causes are the causes that several findings share, the one with the gravest member first.

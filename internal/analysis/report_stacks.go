@@ -3,7 +3,7 @@ package analysis
 // Summary is a copy of the report without its sites and findings, with the stacks that the rest names.
 func (r *Report) Summary() *Report {
 	head := *r
-	head.Sites, head.Findings, head.lazy = nil, nil, nil
+	head.Sites, head.Findings, head.ExitTests, head.lazy = nil, nil, nil, nil
 	head.Memory, head.Reported = cloneMemory(r.Memory), append([]ReportedLeaks(nil), r.Reported...)
 	head.Stacks = r.Stacks.only(head.headRefs())
 	return &head

@@ -72,6 +72,9 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks, named, names); err != nil {
 			return err
 		}
+		if err := replaceTests(ctx, tx, l.RunID, result.Report.ExitTests); err != nil {
+			return err
+		}
 		if err := replaceModules(ctx, tx, l.RunID, result.Report); err != nil {
 			return err
 		}

@@ -33,6 +33,7 @@ type SignatureQuery struct {
 	Owner    string         // by rule, or assignee; "" for all
 	Scenario string         // in which it was seen; "" for all
 	Module   string         // of the frame to blame, leaks.NoModule for none; "" for all
+	Test     string         // in which a list of leaks at exit shows it; "" for all
 	Text     string         // in title, blame frame or signature, in any case; "" for all
 	Class    string         // of the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for really all
 	Order    SignatureOrder // "" for score
@@ -199,6 +200,11 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 		// Only of signatures that ever leaked or grew is it noted where they were seen.
 		conditions, args["scenario"] = append(conditions,
 			`s.scenarios && (select coalesce(array_agg(sc.id), '{}') from scenarios sc where sc.project_id = @project and sc.name = @scenario)`), q.Scenario
+	}
+	if q.Test != "" {
+		args["test"] = q.Test
+		conditions = append(conditions, `exists (
+			select from signatures own join findings f on f.signature_id = own.id where own.root_id = s.id and f.listed->'tests' ? @test)`)
 	}
 	if q.Module != "" {
 		args["module"] = q.Module

@@ -133,6 +133,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.GET("/api/v1/runs/:id/verdict", a.runVerdict)
 	e.GET("/api/v1/runs/:id/decisions", a.runDecisions)
 	e.GET("/api/v1/runs/:id/unaccepted", a.runReview)
+	e.GET("/api/v1/runs/:id/tests", a.runTests)
 	e.POST("/api/v1/runs/:id/accept", a.runAccept)
 	e.GET("/api/v1/compare", a.compareShow)
 	e.GET("/api/v1/compare/tree", a.compareTree)

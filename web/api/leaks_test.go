@@ -53,6 +53,11 @@ func (n *node) build(name string, findings ...analysis.Finding) (run int64) {
 // told stores a run of a build whose report has these findings and says this of them all.
 func (n *node) told(status analysis.Status, name string, findings ...analysis.Finding) (run int64) {
 	n.t.Helper()
+	return n.sent(name, reportOn(status, findings...))
+}
+
+// reportOn is a report with findings.
+func reportOn(status analysis.Status, findings ...analysis.Finding) *analysis.Report {
 	r := report(status, 0)
 	r.Findings = findings
 	for _, f := range findings {
@@ -64,7 +69,13 @@ func (n *node) told(status analysis.Status, name string, findings ...analysis.Fi
 				&analysis.Frame{Module: "shop", Function: "main", Layer: "app"}),
 		})
 	}
-	up := n.put(umdhLog(1000), "build", name, "branch", "main")
+	return r
+}
+
+// sent stores a run of a build with a report.
+func (n *node) sent(build string, r *analysis.Report) (run int64) {
+	n.t.Helper()
+	up := n.put(umdhLog(1000), "build", build, "branch", "main")
 	n.read()
 	n.analyse(r)
 	return up.Run

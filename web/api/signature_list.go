@@ -80,7 +80,7 @@ func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error
 		return q, err
 	}
 	q.Order = store.SignatureOrder(order)
-	for name, into := range map[string]*string{"owner": &q.Owner, "scenario": &q.Scenario, "q": &q.Text} {
+	for name, into := range map[string]*string{"owner": &q.Owner, "scenario": &q.Scenario, "test": &q.Test, "q": &q.Text} {
 		if *into, err = textParam(c, name); err != nil {
 			return q, err
 		}

@@ -107,6 +107,8 @@ var table = map[string]need{
 	"POST /api/v1/runs/:id/cancel":           in(projectOfRun, accounts.Upload),
 	"POST /api/v1/runs/:id/process":          in(projectOfRun, accounts.Change),
 	"GET /api/v1/runs/:id/unaccepted":        in(projectOfRun, accounts.Read),
+	"GET /api/v1/runs/:id/tests":             in(projectOfRun, accounts.Read),
+	"GET /runs/:id/tests":                    in(projectOfRun, accounts.Read),
 	"POST /api/v1/runs/:id/accept":           in(projectOfRun, accounts.Change),
 	"GET /runs/:id/accept":                   in(projectOfRun, accounts.Read),
 	"GET /api/v1/runs/:id/report":            in(projectOfRun, accounts.Read),

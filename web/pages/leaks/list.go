@@ -35,6 +35,7 @@ type Listing struct {
 	scenario string // the runs below are filtered by it as well
 	owner    string
 	module   string // of the frame to blame
+	test     string // in which a list of leaks at exit shows it
 	class    string
 	filter   string
 	order    store.SignatureOrder
@@ -44,7 +45,8 @@ type Listing struct {
 // ListingOf reads an address. What makes no sense in it counts as not there.
 func ListingOf(project string, c echo.Context) Listing {
 	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")),
-		owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module"))}
+		owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module")),
+		test: ui.Printable(c.QueryParam("test"))}
 	l.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
 	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilterBytes)], "")
 	if state := leaks.State(c.QueryParam("state")); slices.Contains(leaks.States, state) {
@@ -65,7 +67,7 @@ func ListingOf(project string, c echo.Context) Listing {
 
 func (l Listing) query() store.SignatureQuery {
 	return store.SignatureQuery{
-		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Scenario: l.scenario, Text: l.filter,
+		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Test: l.test, Scenario: l.scenario, Text: l.filter,
 		Class: l.class, Order: l.order,
 		Limit: leaksPage, After: l.after, Strip: stripBuilds,
 	}
@@ -80,7 +82,7 @@ func (l Listing) behind(id int64) Listing               { l.after = id; return l
 
 // isFiltered reports whether the list leaves signatures out beside those of other states.
 func (l Listing) isFiltered() bool {
-	return l.filter != "" || l.owner != "" || l.module != "" || l.scenario != "" || l.class != ""
+	return l.filter != "" || l.owner != "" || l.module != "" || l.test != "" || l.scenario != "" || l.class != ""
 }
 
 // Fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
@@ -95,6 +97,7 @@ func (l Listing) Fields() []ui.Field {
 	set("scenario", l.scenario)
 	set("owner", l.owner)
 	set("module", l.module)
+	set("test", l.test)
 	set("class", l.class)
 	set("q", l.filter)
 	set("sort", string(l.order))
@@ -149,22 +152,14 @@ func (t Table) extent() string {
 	return ui.RowsShown(t.Before, len(t.Rows), t.Total, "signature")
 }
 
-// A heatCell is a build in a signature's strip.
-type heatCell struct{ x, width, class, title string }
-
 // heatOf is the strip of a signature over builds, oldest first.
-func heatOf(builds []store.BuildRef, outcomes []leaks.Outcome) []heatCell {
-	cells := make([]heatCell, min(len(builds), len(outcomes)))
+func heatOf(builds []store.BuildRef, outcomes []leaks.Outcome) []ui.StripCell {
+	cells := make([]ui.StripCell, min(len(builds), len(outcomes)))
 	for i := range cells {
 		class, says := outcomeClass(&outcomes[i])
-		cells[i] = heatCell{inHundred(i, len(cells)), inHundred(1, len(cells)), class, builds[i].Name + ": " + says}
+		cells[i] = ui.StripCell{Class: class, Title: builds[i].Name + ": " + says}
 	}
 	return cells
-}
-
-// inHundred is n of all along the width.
-func inHundred(n, all int) string {
-	return strconv.FormatFloat(100*float64(n)/float64(all), 'f', 3, 64) + "%"
 }
 
 // outcomeClass is how an outcome is drawn, and what it says.

@@ -64,6 +64,7 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 		"/runs/:id/sites/:ordinal": p.inView(site),
 		"/runs/:id/memory":         p.inView(memory),
 		"/runs/:id/accept":         p.inView(acceptReview),
+		"/runs/:id/tests":          p.inView(tests),
 	} {
 		e.GET(path, handle, use)
 		e.HEAD(path, handle, use)

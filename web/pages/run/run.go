@@ -53,6 +53,9 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if summary == nil {
 		return answer{page: runPage(view)}, nil
 	}
+	if view.tests, err = r.cardTests(ctx, run.ID); err != nil {
+		return answer{}, err
+	}
 	if view.report, err = r.report(ctx, run, summary, l); err != nil {
 		return answer{}, err
 	}
@@ -100,8 +103,9 @@ type runView struct {
 	progress progress
 	report   *reportView
 	gate     gateView
-	manages  bool // the reader may delete it
-	changes  bool // the reader may say what the team knows
+	manages  bool               // the reader may delete it
+	changes  bool               // the reader may say what the team knows
+	tests    *store.RunTestPage // by what they left at exit, the gravest; nil without lists of tests
 	// processes are for the rail of a report.
 	processes processPanel
 	// recording says whether settings of Windows are changed; "" where none were.
