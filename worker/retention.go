@@ -5,39 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
 )
 
-// A Retention deletes old uploaded files, whose captures, reports and findings stay, and blobs that only deleted runs
-// and files referred to.
+// A Retention deletes old files, runs and symbol files, and blobs that nothing refers to.
 type Retention struct {
-	Store *store.Store
-	Blobs blob.Store
-	Keep  time.Duration // how long files are kept after their upload; 0 for ever
-	Log   *slog.Logger
+	Store    *store.Store
+	Blobs    blob.Store
+	Defaults store.RetentionDefaults
+	Log      *slog.Logger
 }
 
 const (
-	// keeperRound is how often Retention looks.
+	// keeperRound is how often Retention looks for what is old.
 	keeperRound = time.Hour
-	// sweepRound is how often it looks for what was deleted by hand.
+	// sweepRound is how often it deletes blobs that rows referred to which are deleted, expired or replaced.
 	sweepRound = time.Minute
-	// keeperBatch is how many files it expires in one transaction.
+	// orphanRound is how often one worker of all looks for blobs that no row ever referred to.
+	orphanRound = 24 * time.Hour
+	// OrphanAge is how old a blob must be before it counts as an orphan: whoever stored it is to refer to it first.
+	OrphanAge = 24 * time.Hour
+	// keeperBatch is how many files one transaction marks.
 	keeperBatch = 500
+	// sweepBatch is how many blobs one transaction deletes: uploads of the same content wait for it.
+	sweepBatch = 50
 )
 
-// Run works until ctx is done. Several nodes may run it at once.
+// A keeperPart is a part of a round.
+type keeperPart struct {
+	what string // as the operators' page and the metric name it
+	do   func(context.Context) (store.Removal, error)
+}
+
+// Run works until ctx is done. Several keepers do no harm to each other.
 func (k *Retention) Run(ctx context.Context) error {
-	var expire time.Time
+	var next time.Time
 	for {
-		if k.Keep > 0 && time.Now().After(expire) {
-			k.runPart(ctx, "old evidence", k.Expire)
-			expire = time.Now().Add(keeperRound)
+		var parts []keeperPart
+		if time.Now().After(next) {
+			parts = []keeperPart{{"evidence", k.Expire}, {"runs", k.DeleteOldRuns}, {"symbols", k.DeleteOldSymbols}}
+			next = time.Now().Add(keeperRound)
 		}
-		k.runPart(ctx, "what deleted runs referred to", k.Sweep)
+		parts = append(parts, keeperPart{"unwanted", k.Sweep}, keeperPart{"orphans", k.sweepDaily})
+		for _, part := range parts {
+			k.runPart(ctx, part)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -46,22 +62,70 @@ func (k *Retention) Run(ctx context.Context) error {
 	}
 }
 
-// runPart does a part of a round and logs the result.
-func (k *Retention) runPart(ctx context.Context, what string, part func(context.Context) (int, error)) {
-	files, err := part(ctx)
-	if files > 0 {
-		k.Log.Info("retention: files are deleted", "files", files, "what", what)
+// runPart does a part of a round, records and logs the result.
+func (k *Retention) runPart(ctx context.Context, part keeperPart) {
+	freed, err := part.do(ctx)
+	if freed.Files > 0 {
+		k.Log.Info("retention: deleted", "what", part.what, "files", freed.Files, "bytes", freed.Bytes)
+		err = errors.Join(err, k.Store.CreateFreed(ctx, part.what, freed))
 	}
 	if err != nil && ctx.Err() == nil {
-		k.Log.Error("retention: files were not deleted; the next round tries again", "what", what, "error", err)
+		k.Log.Error("retention: not everything was deleted; the next round tries again", "what", part.what, "error", err)
 	}
 }
 
-// Sweep deletes blobs that nothing refers to any more, and returns how many. A blob that a job may be about to refer to
-// stays for another hour.
-func (k *Retention) Sweep(ctx context.Context) (files int, err error) {
+// Expire marks files that are too old or too many as deleted; Sweep deletes their content.
+func (k *Retention) Expire(ctx context.Context) (store.Removal, error) {
+	return inBatches(func() (store.Removal, error) { return k.Store.ExpireEvidence(ctx, k.Defaults, keeperBatch) })
+}
+
+// DeleteOldSymbols deletes symbol files that are too old or too many.
+func (k *Retention) DeleteOldSymbols(ctx context.Context) (store.Removal, error) {
+	return inBatches(func() (store.Removal, error) { return k.Store.DeleteOldSymbolFiles(ctx, k.Defaults, keeperBatch) })
+}
+
+// inBatches repeats a step until it has less than a batch to do.
+func inBatches(step func() (store.Removal, error)) (all store.Removal, err error) {
 	for {
-		n, err := k.Store.DeleteUnwantedBlobs(ctx, keeperBatch, func(key string, idle bool) (bool, error) {
+		n, err := step()
+		all.Files += n.Files
+		all.Bytes += n.Bytes
+		if err != nil || n.Files < keeperBatch {
+			return all, err
+		}
+	}
+}
+
+// DeleteOldRuns deletes runs that are too old or too many, with their reports.
+func (k *Retention) DeleteOldRuns(ctx context.Context) (deleted store.Removal, err error) {
+	for {
+		old, err := store.Read(ctx, k.Store, func(v store.View) ([]int64, error) {
+			return v.ListOldRuns(ctx, k.Defaults, keeperBatch)
+		})
+		if err != nil {
+			return deleted, err
+		}
+		before := deleted.Files
+		for _, run := range old {
+			gone, err := k.Store.DeleteOldRun(ctx, run, k.Defaults)
+			if err != nil {
+				return deleted, fmt.Errorf("worker: delete run %d: %w", run, err)
+			}
+			if gone {
+				deleted.Files++
+			}
+		}
+		if len(old) < keeperBatch || deleted.Files == before { // what others changed meanwhile, the next round finds
+			return deleted, nil
+		}
+	}
+}
+
+// Sweep deletes blobs that only rows referred to which are deleted, expired or replaced. A blob that a job may be about
+// to refer to stays for another hour.
+func (k *Retention) Sweep(ctx context.Context) (freed store.Removal, err error) {
+	for {
+		n, err := k.Store.DeleteUnwantedBlobs(ctx, sweepBatch, func(key string, idle bool) (bool, error) {
 			there, err := k.Blobs.Stat(ctx, key)
 			switch {
 			case errors.Is(err, blob.ErrNotFound):
@@ -71,32 +135,71 @@ func (k *Retention) Sweep(ctx context.Context) (files int, err error) {
 			case !idle && time.Since(there.Modified) < blob.KeptFor:
 				return false, nil
 			}
-			return true, k.Blobs.Delete(ctx, key)
+			if err := k.Blobs.Delete(ctx, key); err != nil {
+				return false, err
+			}
+			freed.Files++
+			freed.Bytes += there.Size
+			return true, nil
 		})
-		if files += n; err != nil || n < keeperBatch {
-			return files, err
+		if err != nil || n < sweepBatch {
+			return freed, err
 		}
 	}
 }
 
-// Expire deletes every uploaded file that is older than Keep, and returns how many.
-func (k *Retention) Expire(ctx context.Context) (files int, err error) {
-	for {
-		digests, expired, err := k.Store.ExpireEvidence(ctx, k.Keep, keeperBatch)
+// sweepDaily is SweepOrphans once a day, by one worker of all.
+func (k *Retention) sweepDaily(ctx context.Context) (store.Removal, error) {
+	mine, err := k.Store.ClaimRound(ctx, "orphans", orphanRound)
+	if err != nil || !mine {
+		return store.Removal{}, err
+	}
+	return k.SweepOrphans(ctx, OrphanAge, func(blob.Info) bool { return true })
+}
+
+// SweepOrphans deletes blobs that no row refers to and that are older than that. Each is shown first: a blob for which
+// show reports false stays, and counts all the same.
+func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration, show func(blob.Info) bool) (freed store.Removal,
+	err error) {
+	var keys []string
+	flush := func() error {
+		_, err := k.Store.DeleteOrphans(ctx, keys, func(key string, _ bool) (bool, error) {
+			now, err := k.Blobs.Stat(ctx, key)
+			switch {
+			case errors.Is(err, blob.ErrNotFound):
+				return false, nil // another sweep was faster
+			case err != nil:
+				return false, err
+			case time.Since(now.Modified) < age: // stored again since it was listed
+				return false, nil
+			case show(now):
+				if err := k.Blobs.Delete(ctx, key); err != nil {
+					return false, err
+				}
+			}
+			freed.Files++
+			freed.Bytes += now.Size
+			return true, nil
+		})
+		keys = keys[:0]
+		return err
+	}
+	for info, err := range k.Blobs.List(ctx, contentPrefix) {
 		if err != nil {
-			return files, err
+			return freed, fmt.Errorf("worker: list blobs: %w", err)
 		}
-		files += expired
-		for _, digest := range digests {
-			_, err := k.Store.DeleteExpiredContent(ctx, digest, func() error {
-				return k.Blobs.Delete(ctx, blob.ContentKey(digest))
-			})
-			if err != nil {
-				return files, fmt.Errorf("worker: delete expired evidence: %w", err)
+		if strings.Count(info.Key, "/") != 2 || time.Since(info.Modified) < age {
+			continue
+		}
+		keys = append(keys, info.Key)
+		if len(keys) == sweepBatch {
+			if err := flush(); err != nil {
+				return freed, err
 			}
 		}
-		if expired < keeperBatch {
-			return files, nil
-		}
 	}
+	return freed, flush()
 }
+
+// contentPrefix begins the keys of content that rows refer to.
+const contentPrefix = "sha256/"

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"strings"
 	"testing"
@@ -16,7 +17,20 @@ import (
 	"heapdrift/worker"
 )
 
-// Old files are deleted, and what was read from them stays; a file that is uploaded again is kept again.
+// sweptAll is what a keeper deletes now, also where it is just stored.
+func sweptAll(t *testing.T, k *worker.Retention, do func(context.Context) (store.Removal, error)) store.Removal {
+	t.Helper()
+	freed, err := do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return freed
+}
+
+// Files beyond the limit are deleted, and what was read from them stays; a file that is uploaded again is kept again.
 func TestKeeperDeletesOldEvidence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is large")
@@ -24,27 +38,21 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 	p := start(t)
 	run := p.upload("1.txt", log(1, 50))
 	before := p.report(p.settled(run))
+	size := int64(len(log(1, 50)))
 	key := blob.ContentKey(evidenceOf(p, run)[0].SHA256)
-	keeper := &worker.Retention{Store: p.Store, Blobs: p.Blobs, Keep: time.Nanosecond, Log: slog.New(slog.DiscardHandler)}
-	if n, err := keeper.Expire(t.Context()); err != nil || n != 0 {
-		t.Errorf("%d files of a run that is not complete were deleted, %v", n, err)
+	keeper := &worker.Retention{Store: p.Store, Blobs: p.Blobs, Defaults: store.RetentionDefaults{EvidenceBytes: size}, Log: slog.New(slog.DiscardHandler)}
+	if n := sweptAll(t, keeper, keeper.Expire); n.Files != 0 {
+		t.Errorf("%d files within the limit were deleted", n.Files)
 	}
-	if err := p.Store.CompleteRun(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
-	young := *keeper
-	young.Keep = time.Hour
-	if n, err := young.Expire(t.Context()); err != nil || n != 0 {
-		t.Errorf("%d young files were deleted, %v", n, err)
-	}
-	if n, err := keeper.Expire(t.Context()); err != nil || n != 1 {
-		t.Errorf("%d files were deleted, %v", n, err)
+	keeper.Defaults.EvidenceBytes--
+	if n := sweptAll(t, keeper, keeper.Expire); n != (store.Removal{Files: 1, Bytes: size}) {
+		t.Errorf("%+v was deleted", n)
 	}
 	if _, err := p.Blobs.Stat(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("the file is there: %v", err)
 	}
-	if n, err := keeper.Expire(t.Context()); err != nil || n != 0 {
-		t.Errorf("%d files were deleted twice, %v", n, err)
+	if n := sweptAll(t, keeper, keeper.Expire); n.Files != 0 {
+		t.Errorf("%d files were deleted twice", n.Files)
 	}
 	if after := p.report(p.settled(run)); after.Totals.Heap.Outstanding != before.Totals.Heap.Outstanding ||
 		evidenceOf(p, run)[0].ExpiredAt == nil {
@@ -53,6 +61,132 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 	p.upload("1.txt", log(1, 50))
 	if _, err := p.Blobs.Stat(t.Context(), key); err != nil || evidenceOf(p, run)[0].ExpiredAt != nil {
 		t.Errorf("uploaded again: %v", err)
+	}
+}
+
+// Blobs that a newer report replaces are deleted, and no others: each blob that is left has a row.
+func TestKeeperSweepsWhatIsReplaced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is large")
+	}
+	p := start(t)
+	run := p.upload("1.txt", log(1, 50))
+	p.settled(run)
+	p.upload("2.txt", log(2, 60)) // a second report takes the place of the first
+	p.settled(run)
+	keeper := &worker.Retention{Store: p.Store, Blobs: p.Blobs, Log: slog.New(slog.DiscardHandler)}
+	count := func() (n int) {
+		for _, err := range p.Blobs.List(t.Context(), "sha256/") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		return n
+	}
+	before := count()
+	freed, err := keeper.Sweep(t.Context())
+	if err != nil || freed.Files == 0 || freed.Bytes == 0 || count() != before-int(freed.Files) {
+		t.Errorf("%+v of %d blobs, %d are left, %v", freed, before, count(), err)
+	}
+	all := func(blob.Info) bool { return true }
+	if orphans, err := keeper.SweepOrphans(t.Context(), 0, all); err != nil || orphans.Files != 0 {
+		t.Errorf("%+v are left without a row, %v", orphans, err)
+	}
+	p.report(p.settled(run))
+}
+
+// Blobs that no row names are deleted once they are old enough; a dry run only shows them.
+func TestKeeperSweepsOrphans(t *testing.T) {
+	s, err := store.Open(t.Context(), testdb.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := blob.PutContent(t.Context(), blobs, strings.NewReader("orphan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blobs.Put(t.Context(), "uploads/x/1", strings.NewReader("part")); err != nil {
+		t.Fatal(err)
+	}
+	e, err := (&intake.Intake{Store: s, Blobs: blobs}).Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "1"}, "a.txt", strings.NewReader(log(1, 50)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		what string
+		age  time.Duration
+		show bool
+		want store.Removal
+		left bool
+	}{
+		{"a minute too young", worker.OrphanAge - time.Minute, true, store.Removal{}, true},
+		{"a dry run", worker.OrphanAge, false, store.Removal{Files: 1, Bytes: 6}, true},
+		{"old", worker.OrphanAge, true, store.Removal{Files: 1, Bytes: 6}, false},
+		{"gone", worker.OrphanAge, true, store.Removal{}, false},
+	} {
+		keeper := &worker.Retention{Store: s, Blobs: agedStore{blobs, step.age}, Log: slog.New(slog.DiscardHandler)}
+		got, err := keeper.SweepOrphans(t.Context(), worker.OrphanAge, func(i blob.Info) bool {
+			if i.Key != blob.ContentKey(digest.SHA256) {
+				t.Errorf("%s: %s is shown", step.what, i.Key)
+			}
+			return step.show
+		})
+		if _, gone := blobs.Stat(t.Context(), blob.ContentKey(digest.SHA256)); err != nil || got != step.want || (gone == nil) != step.left {
+			t.Errorf("%s: %+v, %v, %v", step.what, got, err, gone)
+		}
+	}
+	for _, key := range []string{blob.ContentKey(e.SHA256), "uploads/x/1"} {
+		if _, err := blobs.Stat(t.Context(), key); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A blob that is stored anew between the list and its deletion stays.
+func TestKeeperSparesWhatIsStoredAgain(t *testing.T) {
+	s, err := store.Open(t.Context(), testdb.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := blob.PutContent(t.Context(), blobs, strings.NewReader("orphan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper := &worker.Retention{Store: s, Blobs: listedOld{blobs}, Log: slog.New(slog.DiscardHandler)}
+	if got, err := keeper.SweepOrphans(t.Context(), worker.OrphanAge, func(blob.Info) bool { return true }); err != nil || got.Files != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := blobs.Stat(t.Context(), blob.ContentKey(digest.SHA256)); err != nil {
+		t.Error(err)
+	}
+}
+
+// listedOld lists blobs as older than they are.
+type listedOld struct{ blob.Store }
+
+func (o listedOld) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
+	return aged(o.Store.List(ctx, prefix), worker.OrphanAge)
+}
+
+func aged(list iter.Seq2[blob.Info, error], by time.Duration) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		for info, err := range list {
+			info.Modified = info.Modified.Add(-by)
+			if !yield(info, err) {
+				return
+			}
+		}
 	}
 }
 
@@ -98,6 +232,10 @@ func (o agedStore) Stat(ctx context.Context, key string) (blob.Info, error) {
 	info, err := o.Store.Stat(ctx, key)
 	info.Modified = info.Modified.Add(-o.by)
 	return info, err
+}
+
+func (o agedStore) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
+	return aged(o.Store.List(ctx, prefix), o.by)
 }
 
 // Content that a job at work may be about to refer to is kept for blob.KeptFor after it was put; where no job is at

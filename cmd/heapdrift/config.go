@@ -31,7 +31,13 @@ type config struct {
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
 	MinFree      int64  `env:"HEAPDRIFT_MIN_FREE" envDefault:"1073741824" help:"bytes that uploads leave free on the disk of the blobs; 0 for no limit"`
 	TokenQuota   int64  `env:"HEAPDRIFT_TOKEN_QUOTA" help:"bytes that one token may upload in a day (UTC); 0 for no limit"`
-	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"days after which uploaded files are deleted, but not reports and leaks; 0 keeps the files"`
+	KeepEvidence int64  `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"days after which uploaded files are deleted, but not reports and leaks; 0 keeps the files. A project's settings come first, also for the next three"`
+	// The next settings are how long other parts are kept.
+	KeepEvidenceBytes int64 `env:"HEAPDRIFT_KEEP_EVIDENCE_BYTES" help:"bytes of uploaded files that a project keeps, the newest; 0 for no limit"`
+	KeepRuns          int64 `env:"HEAPDRIFT_KEEP_RUN_DAYS" help:"days after the last upload of a run when it is deleted with its report; 0 keeps the runs. Runs of pinned builds and of the baseline stay"`
+	KeepRunBytes      int64 `env:"HEAPDRIFT_KEEP_RUN_BYTES" help:"bytes of captures and allocation tables that a project keeps, those of the newest runs; 0 for no limit"`
+	KeepSymbols       int64 `env:"HEAPDRIFT_KEEP_SYMBOL_DAYS" help:"days after which PDBs and images are deleted; 0 keeps them. All projects share them"`
+	KeepSymbolBytes   int64 `env:"HEAPDRIFT_KEEP_SYMBOL_BYTES" help:"bytes of PDBs and images that the server keeps, the newest; 0 for no limit"`
 	// These are about symbol paths; the path itself is in Windows' own variables.
 	SymbolServers string        `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"allowed symbol servers: host or *.domain, separated by commas; if empty, none. Known servers may redirect to their file storage. Only servers listed here may be in a private network"`
 	SymbolWait    time.Duration `env:"HEAPDRIFT_SYMBOL_WAIT" envDefault:"1m" help:"how long a run waits for a slow symbol server, all files together. The report lists missing symbols"`
@@ -52,8 +58,8 @@ func loadConfig() (config, error) {
 	if err := env.Parse(&c); err != nil {
 		return c, fmt.Errorf("environment: %w", err)
 	}
-	if c.KeepEvidence < 0 {
-		return c, fmt.Errorf("environment: HEAPDRIFT_KEEP_EVIDENCE_DAYS is %d, and cannot be negative", c.KeepEvidence)
+	if min(c.KeepEvidence, c.KeepEvidenceBytes, c.KeepRuns, c.KeepRunBytes, c.KeepSymbols, c.KeepSymbolBytes) < 0 {
+		return c, errors.New("environment: the variables HEAPDRIFT_KEEP_… cannot be negative; 0 keeps for ever")
 	}
 	if c.MinFree < 0 || c.TokenQuota < 0 {
 		return c, errors.New("environment: HEAPDRIFT_MIN_FREE and HEAPDRIFT_TOKEN_QUOTA cannot be negative")

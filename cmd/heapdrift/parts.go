@@ -74,6 +74,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		p.store.Close()
 		return nil, err
 	}
+	p.store.HasBlob = hasBlob(p.blobs)
 	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(),
 		Schema: store.KnownSchema(), Log: log})
 	var handlers map[string]queue.Handler
@@ -94,6 +95,23 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		return nil, err
 	}
 	return p, nil
+}
+
+// hasBlob asks a store whether it has a blob.
+func hasBlob(blobs blob.Store) func(context.Context, string) (bool, error) {
+	return func(ctx context.Context, key string) (bool, error) {
+		_, err := blobs.Stat(ctx, key)
+		if errors.Is(err, blob.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err //nolint:wrapcheck // says all
+	}
+}
+
+// retention is how long the server keeps what projects say nothing of.
+func (c *config) retention() store.RetentionDefaults {
+	return store.RetentionDefaults{EvidenceDays: c.KeepEvidence, EvidenceBytes: c.KeepEvidenceBytes,
+		RunDays: c.KeepRuns, RunBytes: c.KeepRunBytes, SymbolDays: c.KeepSymbols, SymbolBytes: c.KeepSymbolBytes}
 }
 
 // readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it.
@@ -178,8 +196,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.node.Run(ctx) })
 	if r.work {
-		keeper := &worker.Retention{Store: p.store, Blobs: p.blobs,
-			Keep: time.Duration(p.config.KeepEvidence) * 24 * time.Hour, Log: p.log}
+		keeper := &worker.Retention{Store: p.store, Blobs: p.blobs, Defaults: p.config.retention(), Log: p.log}
 		group.Go(func() error { return keeper.Run(ctx) })
 	}
 	if p.config.Metrics != "" {

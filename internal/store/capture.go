@@ -68,6 +68,13 @@ func (s *Store) CreateCaptures(ctx context.Context, l Lease, captures []StoredCa
 		if captures == nil && len(together) > 0 {
 			return errUnread
 		}
+		var keys []string
+		for _, c := range captures {
+			keys = append(keys, c.Artifact, c.Table.Key)
+		}
+		if err := s.checkBlobs(ctx, tx, keys...); err != nil {
+			return err
+		}
 		for ordinal, c := range captures {
 			if err := insertCapture(ctx, tx, owner, ordinal, c); err != nil {
 				return err

@@ -12,8 +12,13 @@ import (
 )
 
 // DeleteRun deletes a run with its evidence and its result. The states of leaks then follow from the remaining runs;
-// the team's words on them stay. It returns ErrNotFound where there is none.
+// the team's words on them stay. It returns ErrNotFound where there is none, and ErrHeld under a legal hold.
 func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
+	return s.deleteRun(ctx, run, by, func(pgx.Tx) error { return nil })
+}
+
+// deleteRun deletes a run unless check, which is called once nobody else can change the run, returns an error.
+func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(pgx.Tx) error) error {
 	return s.deleting(ctx, "delete run", func(tx pgx.Tx) error {
 		type runPlace struct {
 			Project               int64
@@ -28,6 +33,12 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 			return err
 		}
 		if err := lockProject(ctx, tx, at.Project); err != nil {
+			return err
+		}
+		if err := checkHolds(ctx, tx, at.Project, []int64{run}); err != nil {
+			return err
+		}
+		if err := check(tx); err != nil {
 			return err
 		}
 		if err := forgetRuns(ctx, tx, at.Project, []int64{run}); err != nil {
@@ -62,6 +73,9 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 		}
 		runs, err := db.Values[int64](ctx, tx, `select id from runs where build_id = $1 order by id`, at)
 		if err != nil {
+			return err
+		}
+		if err := checkHolds(ctx, tx, id, runs); err != nil {
 			return err
 		}
 		if err := forgetRuns(ctx, tx, id, runs); err != nil {
@@ -103,6 +117,9 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 		if err != nil {
 			return err
 		}
+		if err := checkHolds(ctx, tx, id, runs); err != nil {
+			return err
+		}
 		if err := forgetRuns(ctx, tx, id, runs); err != nil {
 			return err
 		}
@@ -132,6 +149,9 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 			return err
 		}
 		if err := lockProject(ctx, tx, project); err != nil {
+			return err
+		}
+		if err := checkHolds(ctx, tx, project, []int64{run}); err != nil {
 			return err
 		}
 		if err := lockRuns(ctx, tx, []int64{run}); err != nil {

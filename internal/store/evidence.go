@@ -61,6 +61,9 @@ func (s *Store) addEvidence(ctx context.Context, t leaks.UploadTarget, e Evidenc
 		if err := lockDigest(ctx, tx, e.SHA256); err != nil {
 			return err
 		}
+		if err := s.checkBlobs(ctx, tx, contentKey(e.SHA256)); err != nil {
+			return err
+		}
 		worked, err := db.Value[*float64](ctx, tx,
 			`select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256)
 		known := err == nil
@@ -71,7 +74,8 @@ func (s *Store) addEvidence(ctx context.Context, t leaks.UploadTarget, e Evidenc
 			insert into evidence (run_id, name, sha256, bytes, kind, work, urgent) values ($1, $2, $3, $4, $5, $6, $7)
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
-				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null, dropped = false, urgent = excluded.urgent
+				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), urgent = excluded.urgent,
+				uploaded_at = case when evidence.expired_at is null then evidence.uploaded_at else now() end, expired_at = null, dropped = false
 			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work, t.Urgent)
 		if err != nil {
 			return err

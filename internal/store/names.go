@@ -35,6 +35,9 @@ func (s *Store) UpdateNames(ctx context.Context, l Lease, n SymbolSearch, key st
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
+		if err := s.checkBlobs(ctx, tx, key); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, `
 			update runs set names_key = $3, names_error = '', names_rev = $2, input_rev = input_rev + 1 where id = $1 and names_rev < $2`, l.RunID, n.begun, key)
 		if err != nil || tag.RowsAffected() == 0 {

@@ -65,6 +65,9 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 		if stored.ReportRev > result.Revision {
 			return nil
 		}
+		if err := s.checkBlobs(ctx, tx, result.Key, result.Table.Key); err != nil {
+			return err
+		}
 		old, err := sitesBefore(ctx, tx, l.RunID)
 		if err != nil {
 			return err

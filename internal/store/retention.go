@@ -2,58 +2,174 @@ package store
 
 import (
 	"context"
-	"time"
+	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/internal/audit"
 	"heapdrift/internal/store/internal/db"
 )
 
-// ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the
-// oldest first and at most limit of them, and returns how many and the digests that nothing else refers to, those of
-// before that were not dropped among them: pass each to DeleteExpiredContent. What was read of the files, names,
-// reports and findings stay. A second call finds the next ones.
-func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string,
-	expired int, err error) {
-	err = db.Tx(ctx, s, "expire evidence", func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `
-			update evidence set expired_at = now() where id in (
-				select e.id from evidence e join runs r on r.id = e.run_id
-				where e.expired_at is null and e.uploaded_at < now() - $1::interval and e.state in ('read', 'failed')
-					and r.completed_at is not null and r.analysed_at is not null
-					and not exists (select from jobs j where j.run_id = r.id and j.state in ('queued', 'running'))
-				order by e.uploaded_at, e.id limit $2 for update of e skip locked)`, olderThan, limit)
+// RetentionDefaults are the server's settings: those of projects that say nothing, and those of symbol files, which all
+// projects share. 0 keeps for ever.
+type RetentionDefaults struct {
+	EvidenceDays, EvidenceBytes int64
+	RunDays, RunBytes           int64
+	SymbolDays, SymbolBytes     int64
+}
+
+// A Removal is what a step of retention has deleted.
+type Removal struct {
+	Files int64
+	Bytes int64
+}
+
+// UpdateRetention says how long a project keeps what it has. Its error is ErrNotFound, or a *leaks.FieldError.
+func (s *Store) UpdateRetention(ctx context.Context, project string, r leaks.Retention, by string) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return db.Tx(ctx, s, "change retention", func(tx pgx.Tx) error {
+		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
 		}
-		expired = int(tag.RowsAffected())
-		digests, err = db.Values[string](ctx, tx, `
-			select d from (select distinct sha256 as d from evidence where expired_at is not null and not dropped) old where `+unreferred+` order by d`)
-		return err
+		if err := lockProject(ctx, tx, id); err != nil {
+			return err
+		}
+		former, err := retentionOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("store: retention: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `update projects set retention = $2 where id = $1`, id, text); err != nil {
+			return err
+		}
+		return audit.RecordProjectChange(ctx, tx, id, by, "retention", former, r)
 	})
-	return digests, expired, err
 }
 
-// unreferred holds for a digest d of which no file is wanted any more.
-const unreferred = `not exists (select from evidence e where e.sha256 = d and e.expired_at is null) and not exists (select from symbol_files f where f.sha256 = d)`
+// FindRetention returns what a project says of how long it keeps what it has, or ErrNotFound.
+func (v View) FindRetention(ctx context.Context, project string) (leaks.Retention, error) {
+	id, err := projectID(ctx, db.Q(v), project)
+	if err != nil {
+		return leaks.Retention{}, err
+	}
+	return retentionOf(ctx, db.Q(v), id)
+}
 
-// DeleteExpiredContent calls drop, which deletes the content of a digest, unless something refers to it by now: the
-// same file may have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It
-// reports whether it called drop.
-func (s *Store) DeleteExpiredContent(ctx context.Context, digest string, drop func() error) (dropped bool, err error) {
-	err = db.Tx(ctx, s, "drop expired evidence", func(tx pgx.Tx) error {
-		if err := lockDigest(ctx, tx, digest); err != nil {
+func retentionOf(ctx context.Context, q db.Querier, project int64) (r leaks.Retention, err error) {
+	text, err := db.Value[[]byte](ctx, q, `select retention from projects where id = $1`, project)
+	if err != nil {
+		return r, db.Wrap("retention", err)
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("store: retention: %w", err)
+	}
+	return r, nil
+}
+
+// isQuiet holds for a run r on which no job works or is to work.
+const isQuiet = `not exists (select from jobs j where j.run_id = r.id and j.state in ('queued', 'running'))`
+
+// ExpireEvidence marks uploaded files as deleted that are too old, or that exceed what their project may hold, the
+// oldest first and at most limit of them. What was read of the files, names, reports and findings stay. Files of a
+// run that jobs work on stay, and those under a legal hold. A second call finds the next ones.
+func (s *Store) ExpireEvidence(ctx context.Context, d RetentionDefaults, limit int) (expired Removal, err error) {
+	err = db.Tx(ctx, s, "expire evidence", func(tx pgx.Tx) error {
+		if err := lockHolds(ctx, tx, false); err != nil {
 			return err
 		}
-		if dropped, err = db.Value[bool](ctx, tx, `select `+unreferred+` from (select $1::text as d) x`,
-			digest); err != nil || !dropped {
-			return err
-		}
-		if err := drop(); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `update evidence set dropped = true where sha256 = $1 and expired_at is not null`, digest)
+		expired, err = db.One[Removal](ctx, tx, `
+			with kept as (
+				select e.id, e.run_id, e.uploaded_at, p.held_at,
+					coalesce((p.retention->>'evidence_days')::bigint, $1) as days,
+					coalesce((p.retention->>'evidence_bytes')::bigint, $2) as most,
+					sum(e.bytes) over (partition by p.id order by e.uploaded_at desc, e.id desc) as total
+				from evidence e join runs r on r.id = e.run_id join builds b on b.id = r.build_id join projects p on p.id = b.project_id
+				where e.expired_at is null),
+			gone as (
+				update evidence set expired_at = now() where id in (
+					select e.id from kept k join evidence e on e.id = k.id join runs r on r.id = k.run_id
+					where (k.days > 0 and k.uploaded_at < now() - k.days * interval '1 day' or k.most > 0 and k.total > k.most)
+						and k.held_at is null and r.held_at is null and `+isQuiet+`
+					order by e.uploaded_at, e.id limit $3 for update of e skip locked)
+				returning bytes)
+			select count(*) as files, coalesce(sum(bytes), 0)::bigint as bytes from gone`, d.EvidenceDays, d.EvidenceBytes, limit)
 		return err
 	})
-	return dropped && err == nil, err
+	return expired, err
+}
+
+// oldRuns are runs that are older than their project keeps runs, or whose captures and allocation tables exceed what it
+// may hold. A run is as old as its last upload. $3 is how many, and $4 the only run that is asked for, 0 for all.
+const oldRuns = `
+	with aged as (
+		select r.id, b.project_id, greatest(r.created_at, (select max(e.uploaded_at) from evidence e where e.run_id = r.id)) as at,
+			r.table_bytes + coalesce((select sum(c.artifact_bytes + c.table_bytes) from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id), 0) as bytes
+		from runs r join builds b on b.id = r.build_id),
+	kept as (
+		select a.id, a.at, p.held_at, p.baseline_id,
+			coalesce((p.retention->>'run_days')::bigint, $1) as days,
+			coalesce((p.retention->>'run_bytes')::bigint, $2) as most,
+			sum(a.bytes) over (partition by p.id order by a.at desc, a.id desc) as total
+		from aged a join projects p on p.id = a.project_id)
+	select r.id from kept k join runs r on r.id = k.id join builds b on b.id = r.build_id
+	where (k.days > 0 and k.at < now() - k.days * interval '1 day' or k.most > 0 and k.total > k.most)
+		and k.held_at is null and r.held_at is null and not b.pinned and b.id is distinct from k.baseline_id and ` + isQuiet + `
+		and $4::bigint in (0, r.id)
+	order by k.at, r.id limit $3`
+
+// ListOldRuns lists runs that retention deletes, the oldest first and at most limit of them. Runs under a legal hold,
+// runs that jobs work on, and those of pinned builds and of the baseline are not among them.
+func (v View) ListOldRuns(ctx context.Context, d RetentionDefaults, limit int) ([]int64, error) {
+	list, err := db.Values[int64](ctx, db.Q(v), oldRuns, d.RunDays, d.RunBytes, limit, 0)
+	return list, db.Wrap("old runs", err)
+}
+
+// DeleteOldRun deletes a run as DeleteRun does, if it is still one that ListOldRuns lists: evidence may have come. It
+// reports whether it did.
+func (s *Store) DeleteOldRun(ctx context.Context, run int64, d RetentionDefaults) (bool, error) {
+	err := s.deleteRun(ctx, run, "", func(tx pgx.Tx) error {
+		_, err := db.Value[int64](ctx, tx, oldRuns, d.RunDays, d.RunBytes, 1, run)
+		return err // without a row, ErrNotFound
+	})
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHeld) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// DeleteOldSymbolFiles deletes symbol files that are too old, or that exceed what the server may hold, the oldest first
+// and at most limit of them. Reports keep the names. Files that belong to a build, or to a module, of a run or project
+// under a legal hold stay.
+func (s *Store) DeleteOldSymbolFiles(ctx context.Context, d RetentionDefaults, limit int) (deleted Removal, err error) {
+	err = db.Tx(ctx, s, "delete old symbol files", func(tx pgx.Tx) error {
+		if err := lockHolds(ctx, tx, false); err != nil {
+			return err
+		}
+		deleted, err = db.One[Removal](ctx, tx, `
+			with kept as (
+				select id, uploaded_at, sum(bytes) over (order by uploaded_at desc, id desc) as total from symbol_files),
+			held as (
+				select r.id, b.id as build_id from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id
+				where r.held_at is not null or p.held_at is not null),
+			gone as (
+				delete from symbol_files where id in (
+					select f.id from kept k join symbol_files f on f.id = k.id
+					where ($1::bigint > 0 and k.uploaded_at < now() - $1::bigint * interval '1 day' or $2::bigint > 0 and k.total > $2::bigint)
+						and not exists (select from build_symbols s join held h on h.build_id = s.build_id where s.file_id = f.id)
+						and not exists (select from run_modules m join held h on h.id = m.run_id where f.debug_id <> '' and lower(m.debug_id) = lower(f.debug_id))
+					order by f.uploaded_at, f.id limit $3 for update of f skip locked)
+				returning bytes)
+			select count(*) as files, coalesce(sum(bytes), 0)::bigint as bytes from gone`, d.SymbolDays, d.SymbolBytes, limit)
+		return err
+	})
+	return deleted, err
 }

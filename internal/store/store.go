@@ -14,6 +14,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,10 +34,18 @@ var (
 	ErrFenced = db.ErrFenced
 	// ErrConflict says that somebody else has changed what was to be changed since it was read.
 	ErrConflict = db.ErrConflict
+	// ErrBlobGone says that a blob was deleted between its upload and the transaction that would refer to it. Nothing was
+	// stored; another try stores the blob again.
+	ErrBlobGone = errors.New("store: a blob was deleted before it was recorded; try again")
 )
 
 // A Store is a pool of connections. It is safe for concurrent use.
-type Store struct{ *db.Pool }
+type Store struct {
+	*db.Pool
+	// HasBlob reports whether a blob exists. It is asked before a transaction commits that has rows refer to the blob:
+	// see checkBlobs. nil asks nobody. It is set before the store is used.
+	HasBlob func(ctx context.Context, key string) (bool, error)
+}
 
 // Open connects to the database at the URL, which must be migrated.
 func Open(ctx context.Context, url string) (*Store, error) {
@@ -44,7 +53,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{pool}, nil
+	return &Store{Pool: pool}, nil
 }
 
 // Migrate brings the schema to the version of this program, and the builds into its order. Instances that start

@@ -27,6 +27,9 @@ func (s *Store) CreateSymbolFile(ctx context.Context, f SymbolFile) (CreatedSymb
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {
 			return err
 		}
+		if err := s.checkBlobs(ctx, tx, contentKey(f.SHA256)); err != nil {
+			return err
+		}
 		old, err := symbolFile(ctx, tx, f.Name, f.Key)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):

@@ -365,9 +365,11 @@ func TestFilesOfOneTrace(t *testing.T) {
 func TestTracesMigrationDownAndUp(t *testing.T) {
 	s, conn := open(t)
 	run := analysedTrace(t, s, report(t, traced(4)))
-	text := must[[]byte](t)(migrations.FS.ReadFile("00003_traces.sql"))
-	up, down, _ := strings.Cut(string(text), "-- +goose Down")
-	for _, sql := range []string{down, up} {
+	var up, down [2]string // the later one refers to its columns
+	for i, name := range []string{"00003_traces.sql", "00036_life_cycle.sql"} {
+		up[i], down[i], _ = strings.Cut(string(must[[]byte](t)(migrations.FS.ReadFile(name))), "-- +goose Down")
+	}
+	for _, sql := range []string{down[1], down[0], up[0], up[1]} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}

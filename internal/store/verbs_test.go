@@ -22,7 +22,7 @@ var domainVerbs = []string{
 	"ReapJobs",
 	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
-	"ExpireEvidence", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
+	"ExpireEvidence", "ClaimRound", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
 	"Search", "Compare", "CountOpenLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
 }
 
