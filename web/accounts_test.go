@@ -18,6 +18,7 @@ import (
 	"crypto/sha256"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/accountstore"
 	"heapdrift/internal/store/storetest"
@@ -301,6 +302,36 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 	}
 	v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src https://git.example/{path}#L{line}"), 303,
 		"/projects/ours/settings#sources")
+	retention := []string{"evidence_days", "30", "evidence_bytes", "1.5", "run_days", "", "run_bytes", "0"}
+	v.want(v.send("POST", "/projects/ours/settings/retention", retention...), 303, "/projects/ours/settings#retention")
+	kept := must[leaks.Retention](t)(storetest.Now(t, tm.store).FindRetention(t.Context(), "ours"))
+	if kept.EvidenceDays == nil || *kept.EvidenceDays != 30 || kept.EvidenceBytes == nil || *kept.EvidenceBytes != 3<<29 ||
+		kept.RunDays != nil || kept.RunBytes == nil || *kept.RunBytes != 0 {
+		t.Errorf("%+v", kept)
+	}
+	for _, wrong := range []string{"a week", "1.5", "-1", "NaN", "1e19"} {
+		body := v.want(v.send("POST", "/projects/ours/settings/retention", "run_days", wrong), 422, "").Body.String()
+		if !strings.Contains(body, `id="run_days-wrong"`) {
+			t.Errorf("%s: the page does not say what is wrong", wrong)
+		}
+	}
+	if body := v.want(v.send("GET", "/projects/ours/settings"), 200, "").Body.String(); !strings.Contains(body, `name="evidence_bytes" type="text" inputmode="decimal" value="1.5"`) {
+		t.Error("the page does not show what is kept")
+	}
+	v.want(v.send("POST", "/projects/ours/settings/hold", "reason", ""), 422, "")
+	v.want(v.send("POST", "/projects/ours/settings/hold", "reason", "case 7"), 303, "/projects/ours/settings#retention")
+	if body := v.want(v.send("GET", "/projects/ours/settings"), 200, "").Body.String(); !strings.Contains(body, "case 7") {
+		t.Error("the page does not show the hold")
+	}
+	v.want(v.send("POST", "/projects/ours/settings/delete", "confirm", "ours"), 409, "")
+	v.want(v.send("POST", "/projects/ours/settings/hold", "lift", "1"), 303, "/projects/ours/settings#retention")
+	run := fmt.Sprintf("/runs/%d", tm.run)
+	v.want(v.send("POST", run+"/hold", "reason", "case 8"), 303, run)
+	if body := v.want(v.send("GET", run), 200, "").Body.String(); !strings.Contains(body, "case 8") || strings.Contains(body, "Delete run") {
+		t.Error("the page of the run does not show the hold")
+	}
+	v.want(v.send("POST", run+"/delete"), 409, "")
+	v.want(v.send("POST", run+"/hold", "lift", "1"), 303, run)
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "theirs"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "ours again"), 303, "/projects/ours%20again/settings")
 	view := storetest.Now(t, tm.store)

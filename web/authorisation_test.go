@@ -159,7 +159,7 @@ var wanted = map[string]string{
 	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions, GET /api/v1/projects/:project/builds/:build`,
 	"read": `
 		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/views/:view, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
-		GET /api/v1/compare, GET /api/v1/compare/tree, GET /api/v1/projects/:project, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/kit, GET /projects/:project/kit.zip, GET /projects/:project/compare, GET /projects/:project/rules,
+		GET /api/v1/compare, GET /api/v1/compare/tree, GET /api/v1/projects/:project, GET /api/v1/projects/:project/retention, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/kit, GET /projects/:project/kit.zip, GET /projects/:project/compare, GET /projects/:project/rules,
 		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview, GET /api/v1/projects/:project/suppressions,
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,
 	"upload": `
@@ -173,6 +173,8 @@ var wanted = map[string]string{
 		POST /api/v1/projects/:project/signatures/:signature/comments, POST /api/v1/projects/:project/signatures/:signature/merge`,
 	"manage": `
 		DELETE /api/v1/runs/:id/evidence/:file, DELETE /api/v1/runs/:id, POST /runs/:id/delete, POST /projects/:project/settings/delete, POST /projects/:project/settings/builds,
+		PUT /api/v1/projects/:project/retention, PUT /api/v1/projects/:project/hold, DELETE /api/v1/projects/:project/hold, PUT /api/v1/runs/:id/hold, DELETE /api/v1/runs/:id/hold, POST /runs/:id/hold,
+		POST /projects/:project/settings/retention, POST /projects/:project/settings/hold,
 		DELETE /api/v1/projects/:project, DELETE /api/v1/projects/:project/builds/:build,
 		PATCH /api/v1/projects/:project, PATCH /api/v1/projects/:project/builds/:build,
 		POST /projects/:project/policy, PUT /api/v1/projects/:project/policy,

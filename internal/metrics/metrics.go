@@ -123,7 +123,9 @@ var (
 		"Jobs that are due for ten minutes, or whose worker is gone and that nobody has taken back.", nil, nil)
 	bytesDesc = prometheus.NewDesc("heapdrift_evidence_bytes",
 		"Bytes of uploaded files by project; of the fifty that have the most.", []string{"project"}, nil)
-	runsDesc = prometheus.NewDesc("heapdrift_runs", "Runs by project; of the same.", []string{"project"}, nil)
+	runsDesc  = prometheus.NewDesc("heapdrift_runs", "Runs by project; of the same.", []string{"project"}, nil)
+	freedDesc = prometheus.NewDesc("heapdrift_freed_bytes",
+		"Bytes that the rules of the life cycle freed in the last 30 days, by what they deleted.", []string{"what"}, nil)
 	freeDesc = prometheus.NewDesc("heapdrift_disk_free_bytes",
 		"Bytes that are free on the disk of the blobs, where they lie on one.", nil, nil)
 	schemaDesc = prometheus.NewDesc("heapdrift_schema_version", "Version of the database's schema.", nil, nil)
@@ -133,7 +135,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (f *figures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{jobsDesc, oldestDesc, attemptsDesc, stuckDesc, bytesDesc, runsDesc,
+	for _, d := range []*prometheus.Desc{jobsDesc, oldestDesc, attemptsDesc, stuckDesc, bytesDesc, runsDesc, freedDesc,
 		freeDesc, schemaDesc, upDesc} {
 		to <- d
 	}
@@ -184,6 +186,13 @@ func (f *figures) look(ctx context.Context) (list []prometheus.Metric, err error
 			return err
 		}
 		list = append(list, gauge(stuckDesc, float64(stuck)))
+		freed, err := v.ListFreedFigures(ctx)
+		if err != nil {
+			return err
+		}
+		for _, f := range freed {
+			list = append(list, gauge(freedDesc, float64(f.Bytes), f.What))
+		}
 		projects, err := v.ListProjectFigures(ctx, mostProjects)
 		for _, p := range projects {
 			list = append(list, gauge(bytesDesc, float64(p.Bytes), p.Project), gauge(runsDesc, float64(p.Runs), p.Project))

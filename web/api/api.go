@@ -172,6 +172,12 @@ func (a *API) Register(e *echo.Echo) {
 	e.DELETE("/api/v1/runs/:id", a.runDelete)
 	e.DELETE("/api/v1/projects/:project/builds/:build", a.buildDelete)
 	e.DELETE("/api/v1/projects/:project", a.projectDelete)
+	e.GET("/api/v1/projects/:project/retention", a.retentionShow)
+	e.PUT("/api/v1/projects/:project/retention", a.retentionPut)
+	e.PUT("/api/v1/projects/:project/hold", a.projectHold)
+	e.DELETE("/api/v1/projects/:project/hold", a.projectHold)
+	e.PUT("/api/v1/runs/:id/hold", a.runHold)
+	e.DELETE("/api/v1/runs/:id/hold", a.runHold)
 	e.GET("/api/v1/openapi.yaml", a.openapi)
 }
 

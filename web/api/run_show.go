@@ -34,6 +34,7 @@ type runView struct {
 	Progress    progressView   `json:"progress"`
 	Evidence    []evidenceView `json:"evidence"`
 	Error       *errorView     `json:"error"`
+	Hold        *leaks.Hold    `json:"hold"` // nil where nothing but the project is held
 	// Warnings say what is odd about the build.
 	Warnings []leaks.BuildWarning `json:"warnings"`
 	Links    linksView            `json:"links"`
@@ -66,6 +67,7 @@ type evidenceView struct {
 	ReadWith   *int64     `json:"read_with"` // the file that this one is one trace with, and that has what was read
 	Error      *errorView `json:"error"`
 	UploadedAt time.Time  `json:"uploaded_at"`
+	ExpiredAt  *time.Time `json:"expired_at"` // when the file was deleted; what was read of it stays
 }
 
 type errorView struct {
@@ -116,12 +118,16 @@ func readRun(ctx context.Context, v store.View, id int64) (*runView, error) {
 	if err != nil {
 		return nil, err
 	}
+	hold, err := v.FindRunHold(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	warnings, err := v.ListRunWarnings(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	view := viewOf(&run, jobs, evidence)
-	view.Warnings = filled(warnings)
+	view.Warnings, view.Hold = filled(warnings), utcHold(hold)
 	view.Processes = viewOfProcesses(processes)
 	return &view, nil
 }
@@ -159,6 +165,7 @@ func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView
 		view.Evidence = append(view.Evidence, evidenceView{
 			ID: e.ID, Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes, Kind: e.Kind, State: e.State, ReadWith: e.ReadWith,
 			Error: viewOfError(e.ErrorCode, e.Error), UploadedAt: e.UploadedAt.UTC(),
+			ExpiredAt: utc(e.ExpiredAt),
 		})
 	}
 	return view

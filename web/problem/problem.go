@@ -73,6 +73,7 @@ const (
 	CodeNotAcceptable         = "not-acceptable"
 	CodeConflict              = "conflict"
 	CodeBadRules              = "bad-rules"
+	CodeHeld                  = "held"       // a legal hold forbids deletion (409)
 	CodeNoWindows             = "no-windows" // the server does not answer for windows of traces
 )
 
@@ -110,6 +111,7 @@ var titles = map[string]string{
 	CodePartialPut:                 "Partial uploads are not supported",
 	CodeNotAcceptable:              "The report is not available in this format",
 	CodeConflict:                   "Another user was faster",
+	CodeHeld:                       "A legal hold forbids deletion",
 	leaks.CodeNoBaseline:           "No baseline to compare with",
 	leaks.CodeNoResult:             "No result yet",
 	CodeBadRules:                   "The rules cannot be read",
@@ -198,6 +200,13 @@ func translate(err error) *Problem {
 		return p
 	case errors.Is(err, store.ErrNotFound):
 		return New(http.StatusNotFound, CodeNotFound, "nothing is found under this address")
+	case errors.Is(err, store.ErrHeld):
+		return New(http.StatusConflict, CodeHeld, "a legal hold on the run or the project forbids deletion: lift the hold first")
+	case errors.Is(err, store.ErrBlobGone):
+		p := New(http.StatusServiceUnavailable, CodeServiceUnavailable,
+			"send the file again: the server deleted an older copy of it at the same time")
+		p.RetryAfter = retrySoon
+		return p
 	case errors.Is(err, store.ErrConflict):
 		return New(http.StatusConflict, CodeConflict,
 			"reload it and change it again: another user changed it first")

@@ -51,6 +51,7 @@ type view struct {
 	projects []store.ProjectFigure
 	places   []store.SymbolSourceAnswer
 	failed   []store.FailedJob
+	freed    []store.FreedFigure
 	now      time.Time
 }
 
@@ -84,6 +85,9 @@ func (v *view) read(ctx context.Context, now store.View) (err error) {
 		return err
 	}
 	if v.places, err = now.ListSymbolSources(ctx); err != nil {
+		return err
+	}
+	if v.freed, err = now.ListFreedFigures(ctx); err != nil {
 		return err
 	}
 	v.failed, err = now.ListFailedJobs(ctx, mostFailed)

@@ -31,7 +31,12 @@ func TestOperators(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	pagestest.Has(t, s.Page("/operators"), "Freed storage", "Nothing was deleted.")
+	if err := s.Store.CreateFreed(t.Context(), "orphans", store.Removal{Files: 12, Bytes: 3 << 20}); err != nil {
+		t.Fatal(err)
+	}
 	page := s.Page("/operators")
+	pagestest.Has(t, page, "Freed storage", "Blobs that no row named", ">12<", "3.00 MB")
 	pagestest.Has(t, page, "no job is stuck", "read", "failed", "queued", "front", "serves", "back", "runs 2 of 3 jobs",
 		"old", "another schema",
 		"reader-crashed", "&lt;b&gt;its reader crashed", pagestest.DefaultTarget.Project, "msdl.example.com", "found", ">6<")

@@ -54,6 +54,24 @@ func projectsTable(v *view) *ui.Table {
 	return t
 }
 
+// freedWords say what the rules of the life cycle delete, by the name in the database.
+var freedWords = map[string]string{
+	"evidence": "Evidence beyond its retention (its bytes are freed with the blobs)",
+	"runs":     "Runs beyond their retention",
+	"symbols":  "Symbol files beyond their retention (as evidence)",
+	"unwanted": "Blobs of deleted, expired and replaced rows",
+	"orphans":  "Blobs that no row named",
+}
+
+func freedTable(v *view) *ui.Table {
+	t := ui.NewTable("Freed storage", "hover", ui.Col("What"), ui.NumCol("Number"), ui.NumCol("Size"), ui.Col("Last")).Region()
+	for _, f := range v.freed {
+		t.Row(ui.TextCell("", freedWords[f.What]), ui.CountCell(f.Files), ui.NumCell(quantity.Bytes(f.Bytes)),
+			ui.PartCell("muted", ui.Time(f.LastAt)))
+	}
+	return t
+}
+
 func placesTable(v *view) *ui.Table {
 	t := ui.NewTable("Symbol servers", "hover", ui.Col("Server or folder"), ui.Col("Answer"), ui.NumCol("Times"),
 		ui.Col("Last")).Region()

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -26,6 +27,27 @@ func (p *pages) delete(c echo.Context) error {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.ProjectURL(run.Project)))
+}
+
+// holdSet handles POST /runs/:id/hold: it places a legal hold, or lifts it.
+func (p *pages) holdSet(c echo.Context) error {
+	id, err := ui.RunInPath(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.ParseForm(c, ui.MaxFormBytes); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	if c.FormValue("lift") != "" {
+		err = p.store.DeleteRunHold(ctx, id, ui.ActorOfForm(c))
+	} else {
+		err = p.store.CreateRunHold(ctx, id, strings.TrimSpace(ui.Printable(c.FormValue("reason"))), ui.ActorOfForm(c))
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id)))
 }
 
 // evidenceURL is a file of a run as it was uploaded.

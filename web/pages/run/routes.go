@@ -71,6 +71,7 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 	}
 	e.POST("/runs/:id/process", p.chooseProcess)
 	e.POST("/runs/:id/delete", p.delete)
+	e.POST("/runs/:id/hold", p.holdSet)
 	e.POST("/runs/:id/retry", p.retry)
 	e.POST("/runs/:id/cancel", p.cancel)
 	e.POST("/runs/:id/accept", p.accept)

@@ -49,6 +49,9 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	} else if recording != nil {
 		view.recording = recording.Sentence(time.Now())
 	}
+	if view.hold, err = r.FindRunHold(ctx, run.ID); err != nil {
+		return answer{}, err
+	}
 	view.manages, view.changes = actor.May(accounts.Manage, project), actor.May(accounts.Change, project)
 	if summary == nil {
 		return answer{page: runPage(view)}, nil
@@ -104,6 +107,7 @@ type runView struct {
 	report   *reportView
 	gate     gateView
 	manages  bool               // the reader may delete it
+	hold     *leaks.Hold        // legal hold on the run; nil for none
 	changes  bool               // the reader may say what the team knows
 	tests    *store.RunTestPage // by what they left at exit, the gravest; nil without lists of tests
 	// processes are for the rail of a report.

@@ -24,6 +24,8 @@ func Register(e *echo.Echo, s *store.Store, use echo.MiddlewareFunc) {
 	e.POST("/projects/:project/settings/tokens/:number", p.tokenRevoke)
 	e.POST("/projects/:project/settings/rename", p.rename, use)
 	e.POST("/projects/:project/settings/sources", p.sourcesSet, use)
+	e.POST("/projects/:project/settings/retention", p.retentionSet, use)
+	e.POST("/projects/:project/settings/hold", p.holdSet, use)
 	e.POST("/projects/:project/settings/builds", p.deleteBuild, use)
 	e.POST("/projects/:project/settings/delete", p.delete, use)
 }

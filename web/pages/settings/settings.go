@@ -22,7 +22,10 @@ type settingsView struct {
 	tokens  []accountstore.Token
 	audit   []store.AuditRow
 	sources leaks.SourceLinks
-	now     time.Time
+	// retention is what the project says, and hold its legal hold, nil for none.
+	retention leaks.Retention
+	hold      *leaks.Hold
+	now       time.Time
 	// made is a new token: it is shown once.
 	made  string
 	form  map[string]string // what was typed, by the field's name
@@ -53,6 +56,12 @@ func (p *pages) show(c echo.Context, status int, v *settingsView) error {
 			return err
 		}
 		if v.sources, err = view.FindSourceLinks(ctx, v.project); err != nil {
+			return err
+		}
+		if v.retention, err = view.FindRetention(ctx, v.project); err != nil {
+			return err
+		}
+		if v.hold, err = view.FindProjectHold(ctx, v.project); err != nil {
 			return err
 		}
 		v.audit, err = view.ListProjectChanges(ctx, v.project, store.AuditPage{Limit: shownAudit})
