@@ -327,9 +327,6 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 	v.want(v.send("POST", "/projects/ours/settings/hold", "lift", "1"), 303, "/projects/ours/settings#retention")
 	run := fmt.Sprintf("/runs/%d", tm.run)
 	v.want(v.send("POST", run+"/hold", "reason", "case 8"), 303, run)
-	if body := v.want(v.send("GET", run), 200, "").Body.String(); !strings.Contains(body, "case 8") || strings.Contains(body, "Delete run") {
-		t.Error("the page of the run does not show the hold")
-	}
 	v.want(v.send("POST", run+"/delete"), 409, "")
 	v.want(v.send("POST", run+"/hold", "lift", "1"), 303, run)
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "theirs"), 422, "")
