@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/internal/backup"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
 )
@@ -50,7 +51,7 @@ func (k *Retention) Run(ctx context.Context) error {
 			parts = []keeperPart{{"evidence", k.Expire}, {"runs", k.DeleteOldRuns}, {"symbols", k.DeleteOldSymbols}}
 			next = time.Now().Add(keeperRound)
 		}
-		parts = append(parts, keeperPart{"unwanted", k.Sweep}, keeperPart{"orphans", k.sweepDaily})
+		parts = append(parts, keeperPart{"tombstones", k.exportTombstones}, keeperPart{"unwanted", k.Sweep}, keeperPart{"orphans", k.sweepDaily})
 		for _, part := range parts {
 			k.runPart(ctx, part)
 		}
@@ -199,6 +200,18 @@ func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration, show fu
 		}
 	}
 	return freed, flush()
+}
+
+// exportTombstones stores beside the blobs what was deleted, for a restore of an older backup. It frees nothing.
+func (k *Retention) exportTombstones(ctx context.Context) (store.Removal, error) {
+	for {
+		n, err := k.Store.ExportTombstones(ctx, keeperBatch, func(list []store.Tombstone) error {
+			return backup.PutTombstones(ctx, k.Blobs, list)
+		})
+		if err != nil || n < keeperBatch {
+			return store.Removal{}, err
+		}
+	}
 }
 
 // contentPrefix begins the keys of content that rows refer to.

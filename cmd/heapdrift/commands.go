@@ -79,7 +79,7 @@ func clientCommands() []command {
 }
 
 // serverNames are the commands that the client does not have.
-var serverNames = []string{"up", "serve", "work", "setup-link", "migrate", "sweep", "health"}
+var serverNames = []string{"up", "serve", "work", "setup-link", "migrate", "sweep", "backup", "restore", "health"}
 
 // aboutCommands tell about the program.
 func aboutCommands() []command {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"time"
@@ -168,4 +169,33 @@ func (v View) ListFreedFigures(ctx context.Context) ([]FreedFigure, error) {
 		select what, sum(files)::bigint as files, sum(bytes)::bigint as bytes, max(last_at) as last_at from freed
 		where day > (now() at time zone 'UTC')::date - 30 group by what order by what`)
 	return list, db.Wrap("freed figures", err)
+}
+
+// LockBlobs keeps all blobs that rows name from being deleted until release is called, and waits for deletions under
+// way. An error of release says that the connection was lost, and the lock with it. Only one caller at a time has the
+// lock: another gets ErrConflict.
+func (s *Store) LockBlobs(ctx context.Context) (release func() error, err error) {
+	conn, err := db.Conns(s).Acquire(ctx)
+	if err != nil {
+		return nil, db.Wrap("lock blobs", err)
+	}
+	mine, err := db.Value[bool](ctx, conn, `select pg_try_advisory_lock($1)`, blobLock+1)
+	if err == nil && mine {
+		_, err = conn.Exec(ctx, `select pg_advisory_lock($1)`, blobLock)
+	}
+	end := func() error {
+		_, err := conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock_all()`)
+		if err != nil {
+			return errors.Join(db.Wrap("lock of blobs", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
+		}
+		conn.Release()
+		return nil
+	}
+	switch {
+	case err != nil:
+		return nil, errors.Join(db.Wrap("lock blobs", err), end())
+	case !mine:
+		return nil, errors.Join(ErrConflict, end())
+	}
+	return end, nil
 }

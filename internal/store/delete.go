@@ -14,11 +14,13 @@ import (
 // DeleteRun deletes a run with its evidence and its result. The states of leaks then follow from the remaining runs;
 // the team's words on them stay. It returns ErrNotFound where there is none, and ErrHeld under a legal hold.
 func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
-	return s.deleteRun(ctx, run, by, func(pgx.Tx) error { return nil })
+	return s.deleteRun(ctx, run, by, func(tx pgx.Tx, project int64) error {
+		return checkHolds(ctx, tx, project, []int64{run})
+	})
 }
 
 // deleteRun deletes a run unless check, which is called once nobody else can change the run, returns an error.
-func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(pgx.Tx) error) error {
+func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(tx pgx.Tx, project int64) error) error {
 	return s.deleting(ctx, "delete run", func(tx pgx.Tx) error {
 		type runPlace struct {
 			Project               int64
@@ -35,10 +37,7 @@ func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(
 		if err := lockProject(ctx, tx, at.Project); err != nil {
 			return err
 		}
-		if err := checkHolds(ctx, tx, at.Project, []int64{run}); err != nil {
-			return err
-		}
-		if err := check(tx); err != nil {
+		if err := check(tx, at.Project); err != nil {
 			return err
 		}
 		if err := forgetRuns(ctx, tx, at.Project, []int64{run}); err != nil {
@@ -142,6 +141,14 @@ func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 // DeleteEvidence deletes a file of a run and what was read of it, and has the run analysed again. It returns
 // ErrNotFound where there is none, and a *leaks.FieldError where nothing to analyse would be left.
 func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by string) error {
+	return s.deleteEvidence(ctx, run, evidence, by, func(tx pgx.Tx, project int64) error {
+		return checkHolds(ctx, tx, project, []int64{run})
+	})
+}
+
+// deleteEvidence deletes a file unless check, which is called once nobody else can change the project, returns an error.
+func (s *Store) deleteEvidence(ctx context.Context, run, evidence int64, by string,
+	check func(tx pgx.Tx, project int64) error) error {
 	return s.deleting(ctx, "delete evidence", func(tx pgx.Tx) error {
 		project, err := db.Value[int64](ctx, tx,
 			`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
@@ -151,7 +158,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err := lockProject(ctx, tx, project); err != nil {
 			return err
 		}
-		if err := checkHolds(ctx, tx, project, []int64{run}); err != nil {
+		if err := check(tx, project); err != nil {
 			return err
 		}
 		if err := lockRuns(ctx, tx, []int64{run}); err != nil {

@@ -136,11 +136,11 @@ func (v View) ListOldRuns(ctx context.Context, d RetentionDefaults, limit int) (
 // DeleteOldRun deletes a run as DeleteRun does, if it is still one that ListOldRuns lists: evidence may have come. It
 // reports whether it did.
 func (s *Store) DeleteOldRun(ctx context.Context, run int64, d RetentionDefaults) (bool, error) {
-	err := s.deleteRun(ctx, run, "", func(tx pgx.Tx) error {
+	err := s.deleteRun(ctx, run, "", func(tx pgx.Tx, _ int64) error {
 		_, err := db.Value[int64](ctx, tx, oldRuns, d.RunDays, d.RunBytes, 1, run)
 		return err // without a row, ErrNotFound
 	})
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHeld) {
+	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err

@@ -59,21 +59,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 // Migrate brings the schema to the version of this program, and the builds into its order. Instances that start
 // together take turns.
 func Migrate(ctx context.Context, url string) error {
-	conn, err := sql.Open("pgx", url)
-	if err != nil {
-		return fmt.Errorf("store: migrate: %w", err)
-	}
-	defer func() { _ = conn.Close() }()
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
-	if err != nil {
-		return fmt.Errorf("store: migrate: %w", err)
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.FS, goose.WithSessionLocker(locker))
-	if err != nil {
-		return fmt.Errorf("store: migrate: %w", err)
-	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("store: migrate: %w", err)
+	if err := MigrateTo(ctx, url, known); err != nil {
+		return err
 	}
 	s, err := Open(ctx, url)
 	if err != nil {
@@ -87,6 +74,27 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	return s.followAnew(ctx)
+}
+
+// MigrateTo brings the schema to a version, and nothing else. Instances that start together take turns.
+func MigrateTo(ctx context.Context, url string, version int64) error {
+	conn, err := sql.Open("pgx", url)
+	if err != nil {
+		return fmt.Errorf("store: migrate: %w", err)
+	}
+	defer func() { _ = conn.Close() }()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+	if err != nil {
+		return fmt.Errorf("store: migrate: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.FS, goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("store: migrate: %w", err)
+	}
+	if _, err := provider.UpTo(ctx, version); err != nil {
+		return fmt.Errorf("store: migrate: %w", err)
+	}
+	return nil
 }
 
 // localTime is a wall clock without a zone, as evidence has it; nil where it has none.

@@ -17,12 +17,12 @@ var verbs = regexp.MustCompile(`^(Find|List|Create|Update|Delete)([A-Z]|$)`)
 
 // domainVerbs are the methods that none of the five verbs describes.
 var domainVerbs = []string{
-	"Open", "Migrate", "CheckSchema", "View", "Read", "Subscribe", // the database itself
+	"Open", "Migrate", "MigrateTo", "LockBlobs", "CheckSchema", "View", "Read", "Subscribe", // the database itself
 	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "FailJob",
 	"ReapJobs",
 	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
-	"ExpireEvidence", "ClaimRound", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
+	"ExpireEvidence", "ClaimRound", "BuryAgain", "DumpTables", "LoadTables", "ExportTombstones", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
 	"Search", "Compare", "CountOpenLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
 }
 

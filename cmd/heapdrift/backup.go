@@ -1,0 +1,143 @@
+//go:build !client
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/quantity"
+	"heapdrift/internal/backup"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/backupstore"
+)
+
+// openPlace opens the folder or the bucket of backups.
+func openPlace(ctx context.Context, name, blobURL string) (blob.Store, error) {
+	at := name
+	if !strings.HasPrefix(name, "s3://") && !strings.HasPrefix(name, "file://") {
+		var err error
+		if at, err = folderURL(name); err != nil {
+			return nil, err
+		}
+	}
+	if strings.TrimSuffix(at, "/") == strings.TrimSuffix(blobURL, "/") {
+		return nil, &usageError{"the backup would be in the blobs of the server itself: choose another place"}
+	}
+	return blob.Open(ctx, at)
+}
+
+// backUp copies the installation to a folder or a bucket, while it works.
+func backUp(ctx context.Context, args []string, s streams) (int, error) {
+	flags := flag.NewFlagSet("backup", flag.ContinueOnError)
+	verify := flags.Bool("verify", false, "read the blobs that are there already, and copy those anew that are damaged")
+	rest, err := parse(flags, args, s)
+	if err != nil {
+		return exitUsage, err
+	}
+	if len(rest) != 1 {
+		return exitUsage, &usageError{"takes one folder, or s3://bucket/prefix"}
+	}
+	db, blobs, c, err := openInstallation(ctx)
+	if err != nil {
+		return exitInput, err
+	}
+	defer db.Close()
+	to, err := openPlace(ctx, rest[0], c.BlobURL)
+	if err != nil {
+		return exitInput, err
+	}
+	began := time.Now()
+	m, err := backup.Write(ctx, backup.Installation{Store: db, Blobs: blobs}, to,
+		backup.WriteOptions{Version: buildVersion(), Verify: *verify})
+	if err != nil {
+		return exitInput, err
+	}
+	fmt.Fprintf(s.out, "backup %s: %s, %s in %s, of which %d copied (%s), in %v\n", m.Name, quantity.Plural(len(m.Tables), "table"),
+		quantity.Plural(countRows(m.Tables), "row"), quantity.Plural(m.Blobs.Count, "blob"), m.Blobs.Copied, quantity.Bytes(m.Blobs.Bytes),
+		time.Since(began).Round(time.Millisecond))
+	return sayLost(s.err, m.Lost, "the server has lost")
+}
+
+func countRows(tables []backupstore.Table) (rows int64) {
+	for _, t := range tables {
+		rows += t.Rows
+	}
+	return rows
+}
+
+// sayLost names blobs that are gone, with what they belong to.
+func sayLost(w io.Writer, lost []backup.LostBlob, who string) (int, error) {
+	for _, l := range lost {
+		fmt.Fprintln(w, l)
+	}
+	if len(lost) > 0 {
+		return exitInput, fmt.Errorf("%s %s; everything else is complete", who, quantity.Plural(len(lost), "blob"))
+	}
+	return exitOK, nil
+}
+
+// restore replaces the installation by a backup.
+func restore(ctx context.Context, args []string, s streams) (int, error) {
+	flags := flag.NewFlagSet("restore", flag.ContinueOnError)
+	name := flags.String("backup", "", "`name` of the backup (default: the newest)")
+	list := flags.Bool("list", false, "list the complete backups, and restore nothing")
+	force := flags.Bool("force", false, "replace a database that has data")
+	rest, err := parse(flags, args, s)
+	if err != nil {
+		return exitUsage, err
+	}
+	if len(rest) != 1 {
+		return exitUsage, &usageError{"takes one folder, or s3://bucket/prefix"}
+	}
+	c, err := loadConfig()
+	if err != nil {
+		return exitUsage, err
+	}
+	from, err := openPlace(ctx, rest[0], c.BlobURL)
+	if err != nil {
+		return exitInput, err
+	}
+	if *list {
+		names, err := backup.List(ctx, from)
+		for _, n := range names {
+			fmt.Fprintln(s.out, n)
+		}
+		return exitOK, err
+	}
+	log := c.logger(s.err)
+	own, err := startOwn(ctx, &c, log) // heapdrift up does not run: it must not, during a restore
+	if err != nil {
+		return exitInput, err
+	}
+	defer own.stop(log)
+	blobs, err := blob.Open(ctx, c.BlobURL)
+	if err != nil {
+		return exitInput, err
+	}
+	db, err := store.Open(ctx, c.DatabaseURL)
+	if err != nil {
+		return exitInput, err
+	}
+	defer db.Close()
+	r, err := backup.Restore(ctx, from, *name, backup.Installation{Store: db, Blobs: blobs}, *force)
+	if errors.Is(err, backupstore.ErrNotEmpty) {
+		return exitInput, fmt.Errorf("%w; --force replaces all of it", err)
+	}
+	if err != nil {
+		return exitInput, err
+	}
+	fmt.Fprintf(s.out, "restored %s: %s in %s, %s copied\n", r.Name, quantity.Plural(countRows(r.Tables), "row"),
+		quantity.Plural(len(r.Tables), "table"), quantity.Plural(r.Copied, "blob"))
+	if r.Runs+r.Files > 0 {
+		fmt.Fprintf(s.out, "deleted again what was deleted after the backup: %s, %s\n", quantity.Plural(r.Runs, "run"),
+			quantity.Plural(r.Files, "file"))
+	}
+	return sayLost(s.err, r.Lost, "the backup has lost")
+}

@@ -1,0 +1,130 @@
+// Package backup copies an installation to a store of blobs, and back. In come a database, its blobs, and a folder or
+// bucket; out come a manifest, the tables of one snapshot, and the blobs that its rows name, each once for all backups
+// in that place. A restore into an empty installation gives the same pages and answers.
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store/backupstore"
+)
+
+// format is the version of the layout of a backup.
+const format = 1
+
+// A Manifest says what a backup holds. It is written last: a backup without one is not complete.
+type Manifest struct {
+	Format  int       `json:"format"`
+	Name    string    `json:"name"` // the time of the backup, UTC: 20261128T153000.000Z
+	Version string    `json:"version"`
+	MadeAt  time.Time `json:"made_at"`
+	backupstore.Dump
+	Files map[string]File `json:"files"` // by table
+	Blobs BlobCount       `json:"blobs"`
+	Lost  []LostBlob      `json:"lost"` // blobs that the installation itself had lost
+}
+
+// A File is a file of a backup, as it is stored.
+type File struct {
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// BlobCount counts the blobs of a backup.
+type BlobCount struct {
+	Count  int   `json:"count"`
+	Copied int   `json:"copied"` // by this backup; the others were there
+	Bytes  int64 `json:"bytes"`  // of those copied
+}
+
+// A LostBlob is a blob that rows name and that is missing or damaged.
+type LostBlob struct {
+	Key string `json:"key"`
+	Of  string `json:"of"` // for people: the file or the run that it belongs to
+	Why string `json:"why"`
+}
+
+// String says it to people.
+func (l LostBlob) String() string { return fmt.Sprintf("%s: %s (blob %s)", l.Of, l.Why, l.Key) }
+
+// ErrNoBackup says that a place holds no complete backup of the name.
+var ErrNoBackup = errors.New("backup: no complete backup is there")
+
+const (
+	// folder begins the keys of backups.
+	folder = "backups/"
+	// manifestName is the name of a manifest below the folder of its backup.
+	manifestName = "manifest.json"
+	// maxManifest bounds the size of a manifest that is read, in bytes.
+	maxManifest = 64 << 20
+	nameLayout  = "20060102T150405.000Z"
+)
+
+func manifestKey(name string) string     { return folder + name + "/" + manifestName }
+func tableKey(name, table string) string { return folder + name + "/" + table + ".copy.zst" }
+
+// List lists the names of the complete backups in a place, the oldest first.
+func List(ctx context.Context, from blob.Store) ([]string, error) {
+	var names []string
+	for info, err := range from.List(ctx, folder) {
+		if err != nil {
+			return nil, fmt.Errorf("backup: list: %w", err)
+		}
+		if name, ok := strings.CutSuffix(strings.TrimPrefix(info.Key, folder), "/"+manifestName); ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// ReadManifest reads the manifest of a backup: of the newest for an empty name. It returns ErrNoBackup where there is
+// none.
+func ReadManifest(ctx context.Context, from blob.Store, name string) (m Manifest, err error) {
+	if name == "" {
+		names, err := List(ctx, from)
+		if err != nil {
+			return m, err
+		}
+		if len(names) == 0 {
+			return m, ErrNoBackup
+		}
+		name = names[len(names)-1]
+	}
+	text, err := readAll(ctx, from, manifestKey(name))
+	if errors.Is(err, blob.ErrNotFound) {
+		return m, fmt.Errorf("%w: %s", ErrNoBackup, name)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("backup: manifest of %s: %w", name, err)
+	}
+	if m.Format != format {
+		return m, fmt.Errorf("backup: %s has format %d, and this heapdrift reads %d", name, m.Format, format)
+	}
+	return m, nil
+}
+
+func readAll(ctx context.Context, from blob.Store, key string) ([]byte, error) {
+	r, err := from.Open(ctx, key)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	defer func() { _ = r.Close() }() // read only
+	if r.Size() > maxManifest {
+		return nil, fmt.Errorf("backup: %s has %d bytes, and %d are read at most", key, r.Size(), maxManifest)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(r, 0, r.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("backup: read %s: %w", key, err)
+	}
+	return text, nil
+}
