@@ -91,6 +91,9 @@ func Checks(database *store.Store, blobs blob.Store, minFree int64,
 		"database": database.Ping,
 		"schema":   database.CheckSchema,
 		"blobs": func(ctx context.Context) error {
+			if err := blob.CheckFolder(blobs); err != nil {
+				return err
+			}
 			_, err := blobs.Stat(ctx, "readiness/probe") // there is none: that the store says so is what counts
 			if errors.Is(err, blob.ErrNotFound) {
 				return nil

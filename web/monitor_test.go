@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/metrics"
 	"heapdrift/internal/store"
@@ -25,7 +28,11 @@ import (
 func TestMonitor(t *testing.T) {
 	opt, _ := options(t)
 	url := testdb.New(t)
+	moved := filepath.Join(t.TempDir(), "blobs")
 	var err error
+	if opt.Blobs, err = blob.Open(t.Context(), "file://"+moved); err != nil {
+		t.Fatal(err)
+	}
 	if opt.Store, err = store.Open(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +40,9 @@ func TestMonitor(t *testing.T) {
 	target := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"}
 	if _, err := opt.Store.CreateEvidence(t.Context(), target,
 		store.Evidence{Name: "a.txt", SHA256: "a", Bytes: 123, Kind: "umdh"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := opt.Store.CreateFreed(t.Context(), "orphans", store.Removal{Files: 2, Bytes: 50}); err != nil {
 		t.Fatal(err)
 	}
 	queueFails := false
@@ -68,7 +78,7 @@ func TestMonitor(t *testing.T) {
 		"heapdrift_jobs": 1, "heapdrift_evidence_bytes": 123, "heapdrift_uploaded_bytes_total": 77,
 		"heapdrift_symbol_searches_total": 1, "heapdrift_http_requests_total": 1,
 		"heapdrift_jobs_stuck": 0, "heapdrift_database_up": 1, "heapdrift_schema_version": float64(store.KnownSchema()),
-		"heapdrift_build_info": 1,
+		"heapdrift_build_info": 1, "heapdrift_freed_bytes": 50,
 	} {
 		f := families[name]
 		if f == nil || len(f.Metric) != 1 || f.Metric[0].GetGauge().GetValue()+f.Metric[0].GetCounter().GetValue() != want {
@@ -92,6 +102,15 @@ func TestMonitor(t *testing.T) {
 	}
 	if status, checks := ready(); status != 200 || len(checks) != 5 {
 		t.Errorf("%d %v", status, checks)
+	}
+	if err := os.Rename(moved, moved+"-old"); err != nil {
+		t.Fatal(err)
+	}
+	if status, checks := ready(); status != 503 || checks["blobs"] != "failing" || checks["database"] != "ok" {
+		t.Errorf("the folder of the blobs was renamed: %d %v", status, checks)
+	}
+	if err := os.Rename(moved+"-old", moved); err != nil {
+		t.Fatal(err)
 	}
 	queueFails = true
 	if status, checks := ready(); status != 503 || checks["queue"] != "failing" || checks["database"] != "ok" {

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"heapdrift/internal/backup"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
@@ -29,15 +27,24 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 type place struct {
 	testing.TB
 	backup.Installation
-	conn *pgx.Conn
-	dir  string
+	query func(ctx context.Context, query string) (string, error)
+	exec  func(ctx context.Context, statement string, args ...any) error
+	dir   string
 }
 
 func newPlace(t testing.TB) *place {
 	t.Helper()
 	s, conn := storetest.Open(t)
 	dir := t.TempDir()
-	p := &place{t, backup.Installation{Store: s, Blobs: open(t, dir)}, conn, dir}
+	p := &place{TB: t, Installation: backup.Installation{Store: s, Blobs: open(t, dir)}, dir: dir}
+	p.query = func(ctx context.Context, query string) (text string, err error) {
+		err = conn.QueryRow(ctx, query).Scan(&text)
+		return text, err
+	}
+	p.exec = func(ctx context.Context, statement string, args ...any) error {
+		_, err := conn.Exec(ctx, statement, args...)
+		return err
+	}
 	s.HasBlob = func(ctx context.Context, key string) (bool, error) {
 		_, err := p.Blobs.Stat(ctx, key)
 		if errors.Is(err, blob.ErrNotFound) {
@@ -86,17 +93,14 @@ func (p *place) dangling() (keys []string) {
 }
 
 // text is what a query returns, as text.
-func (p *place) text(query string) (text string) {
+func (p *place) text(query string) string {
 	p.Helper()
-	if err := p.conn.QueryRow(p.Context(), query).Scan(&text); err != nil {
-		p.Fatal(err)
-	}
-	return text
+	return storetest.Must[string](p)(p.query(p.Context(), query))
 }
 
 func (p *place) sql(statement string, args ...any) {
 	p.Helper()
-	if _, err := p.conn.Exec(p.Context(), statement, args...); err != nil {
+	if err := p.exec(p.Context(), statement, args...); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -140,7 +144,7 @@ func TestBackupBesideUploadsAndDeletions(t *testing.T) {
 	})
 	cancelled := func() { // its jobs must not keep the files
 		for ctx.Err() == nil {
-			if _, err := p.conn.Exec(ctx, `update jobs set state = 'failed' where state = 'queued'`); err != nil {
+			if err := p.exec(ctx, `update jobs set state = 'failed' where state = 'queued'`); err != nil {
 				return
 			}
 		}
@@ -334,7 +338,7 @@ func TestEveryTableComesBack(t *testing.T) {
 	empty := newPlace(t)
 	empty.restore(to, "", false)
 	for _, table := range m.Tables {
-		rows := fmt.Sprintf(`select coalesce(string_agg(t::text, E'\n' order by t::text), '') from %s t`, pgx.Identifier{table.Name}.Sanitize())
+		rows := fmt.Sprintf(`select coalesce(string_agg(t::text, E'\n' order by t::text), '') from %q t`, table.Name)
 		if before, after := p.text(rows), empty.text(rows); before != after {
 			t.Errorf("%s:\n%s\nwant\n%s", table.Name, after, before)
 		}
