@@ -309,15 +309,16 @@ func TestPlacesOfAttempts(t *testing.T) {
 
 // A part of a round logs what it deleted, and why it deleted nothing unless the server ends.
 func TestRoundsAreLogged(t *testing.T) {
+	s, _ := storetest.Open(t)
 	for _, test := range []struct {
-		files int
+		files int64
 		err   error
 		ended bool
 		want  string // levels of the lines
 	}{{0, nil, false, ""}, {1, nil, false, "INFO"}, {0, errors.New("no disk"), false, "ERROR"}, {2, errors.New("no disk"), false, "INFO ERROR"},
 		{0, errors.New("no disk"), true, ""}} {
 		var log strings.Builder
-		k := &Retention{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		k := &Retention{Store: s, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.LevelKey {
 				return a
 			}
@@ -327,7 +328,9 @@ func TestRoundsAreLogged(t *testing.T) {
 		if test.ended {
 			end()
 		}
-		k.runPart(ctx, "x", func(context.Context) (int, error) { return test.files, test.err })
+		k.runPart(ctx, keeperPart{"x", func(context.Context) (store.Removal, error) {
+			return store.Removal{Files: test.files}, test.err
+		}})
 		end()
 		if got := strings.Join(strings.Fields(strings.ReplaceAll(log.String(), "level=", "")), " "); got != test.want {
 			t.Errorf("%+v: %q", test, got)
@@ -470,7 +473,7 @@ func TestKeeperTakesAllBatches(t *testing.T) {
 	}
 	for _, statement := range []string{
 		`insert into evidence (run_id, name, sha256, bytes, kind, state) select run_id, name, 'a' || n, bytes, kind, state from evidence, generate_series(1, 500) n`,
-		`update evidence set state = 'read', uploaded_at = now() - interval '2 hours'`,
+		`update evidence set state = 'read', uploaded_at = now() - interval '25 hours'`,
 		`update runs set completed_at = now(), analysed_at = now()`, `delete from jobs`,
 		`delete from unwanted_blobs`,
 		`insert into unwanted_blobs (key) select 'content/sha256/b' || n from generate_series(1, 501) n`,
@@ -483,12 +486,17 @@ func TestKeeperTakesAllBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &Retention{Store: s, Blobs: blobs, Keep: time.Hour, Log: slog.New(slog.DiscardHandler)}
-	for what, part := range map[string]func(context.Context) (int, error){"expire": k.Expire, "sweep": k.Sweep} {
-		for round, want := range []int{501, 0} {
-			if n, err := part(t.Context()); err != nil || n != want {
-				t.Errorf("%s, round %d: %d, want %d; %v", what, round, n, want, err)
-			}
+	k := &Retention{Store: s, Blobs: blobs, Defaults: store.RetentionDefaults{EvidenceDays: 1}, Log: slog.New(slog.DiscardHandler)}
+	for round, want := range []int64{501, 0} {
+		if gone, err := k.Expire(t.Context()); err != nil || gone.Files != want {
+			t.Errorf("round %d: %d files, want %d; %v", round, gone.Files, want, err)
 		}
+	}
+	if _, err := k.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	var left int
+	if err := conn.QueryRow(t.Context(), `select count(*) from unwanted_blobs`).Scan(&left); err != nil || left > 0 {
+		t.Errorf("%d blobs are left to sweep; %v", left, err)
 	}
 }
