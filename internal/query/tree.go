@@ -13,29 +13,29 @@ import (
 // TreeSchema names the layout of Tree as JSON.
 const TreeSchema = "heapdrift.tree/v1"
 
-// A Tree is the stacks of a selection as one tree of calls, outermost first, in columns: a node is a place in each list
-// of Nodes, in pre-order. A program that draws it adds up Self from the leaves to the root.
+// A Tree is the call tree of the stacks of a selection, outermost calls first, in columns: element i of each list of
+// Nodes is node i, in pre-order. A program that draws it adds up Self from the leaves to the root.
 type Tree struct {
 	Schema  string          `json:"schema"`
-	Metric  string          `json:"metric"`
-	Unit    string          `json:"unit"` // "bytes" or "blocks"
-	Names   []string        `json:"names"`
-	Layers  []string        `json:"layers"`  // by name, what part it has in stacks
-	Places  []string        `json:"places"`  // by name, the file and line that most of it has
-	Classes []string        `json:"classes"` // what nodes are classed by
+	Metric  string          `json:"metric"`  // name of the Metric that Self counts
+	Unit    string          `json:"unit"`    // "bytes" or "blocks"
+	Names   []string        `json:"names"`   // distinct function names
+	Layers  []string        `json:"layers"`  // in the order of Names: the layer of the function
+	Places  []string        `json:"places"`  // in the order of Names: the file and line with the most of it
+	Classes []string        `json:"classes"` // distinct classes that nodes have
 	Nodes   TreeNodes       `json:"nodes"`
-	Left    analysis.Amount `json:"left_out"` // what shrank: a tree has no negative widths
+	Left    analysis.Amount `json:"left_out"` // what shrank, and is not in the tree: it has no negative widths
 }
 
-// TreeNodes are the nodes of a tree. Before and After stand for Self where it compares two.
+// TreeNodes are the nodes of a tree. In the tree of two runs, Before and After replace Self.
 type TreeNodes struct {
-	Depth  []int32 `json:"depth"`
-	Name   []int32 `json:"name"`  // in Tree.Names
-	Class  []int32 `json:"class"` // in Tree.Classes: the one that most of the node and what it calls is of
-	Self   []int64 `json:"self,omitempty"`
-	Blocks []int64 `json:"blocks,omitempty"` // of Self
-	Before []int64 `json:"before,omitempty"`
-	After  []int64 `json:"after,omitempty"`
+	Depth  []int32 `json:"depth"`            // 0 for the outermost calls
+	Name   []int32 `json:"name"`             // index in Tree.Names
+	Class  []int32 `json:"class"`            // index in Tree.Classes: the class that most of the node and its callees has
+	Self   []int64 `json:"self,omitempty"`   // what the node has without its callees, in Tree.Unit
+	Blocks []int64 `json:"blocks,omitempty"` // number of blocks of Self
+	Before []int64 `json:"before,omitempty"` // Self in the base
+	After  []int64 `json:"after,omitempty"`  // Self in the head
 }
 
 // layerNames are the parts of stacks as trees tell them apart.
@@ -59,9 +59,9 @@ const (
 // A TreeQuestion chooses a tree of a selection.
 type TreeQuestion struct {
 	Metric
-	Blocks    bool // counts blocks, not bytes
+	Blocks    bool // Self counts blocks, not bytes
 	Direction Direction
-	Function  string // of Callers and Callees
+	Function  string // module!function at which Callers and Callees begin
 }
 
 // Tree makes the tree of a selection.
@@ -94,8 +94,8 @@ func (r *Result) Tree(ctx context.Context, q TreeQuestion) (*Tree, error) {
 	return b.close(), nil
 }
 
-// Union makes the tree of two runs together: each node has what it has by itself on each side. What shrank on a side
-// counts as nothing there.
+// Union makes the tree of two runs together: Before is what a node has without its callees in base, After in head. What
+// shrank counts as 0.
 func Union(ctx context.Context, base, head *Index, metric string) (*Tree, error) {
 	b := newTreeBuilder(base)
 	b.compares = true

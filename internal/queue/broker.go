@@ -34,7 +34,7 @@ var errNoRedis = errors.New("queue: the broker's client is not one of Redis")
 // notYet are how the answers of a Redis begin that is there and will be ready (Redis, "error prefixes").
 var notYet = []string{"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY"}
 
-// IsAway reports whether an error is that of a broker which does not answer yet.
+// IsAway reports whether an error says that the broker does not answer now: it may later.
 func IsAway(err error) bool {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded) {

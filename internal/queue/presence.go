@@ -21,7 +21,7 @@ type presence struct {
 	answers map[[2]string]int64 // by place and result, since the last time
 }
 
-// Searched counts an answer to a search for a symbol file, for the page of operators.
+// Searched counts a search for a symbol file by the place that was asked and its result, for the page of operators.
 func (n *Node) Searched(place, result string) {
 	n.presence.mu.Lock()
 	defer n.presence.mu.Unlock()

@@ -30,17 +30,19 @@ const asynqTimeout = 24 * time.Hour
 type Options struct {
 	RedisURL    string        // redis://[:password@]host:port/db
 	Concurrency int           // light jobs at once on this node; 2 by default. One heavy job may run beside them
-	Lease       time.Duration // how long a job stays with a worker that gives no sign of life; 6 s
+	Lease       time.Duration // how long a job stays with a worker that does not renew its lease; 6 s
 	Poll        time.Duration // how often due jobs are looked for; 200 ms
-	Resend      time.Duration // when a job is handed to the broker once more; 5 s
+	Resend      time.Duration // after which time a job that has not started is handed to the broker again; 5 s
 	Grace       time.Duration // how long a shutdown waits for running jobs; 20 s
-	// FreshBroker says that the broker is this process's own and starts empty.
+	// FreshBroker says that the broker belongs to this process and starts empty: all queued jobs are handed to it
+	// again.
 	FreshBroker bool
-	// Ended is called when a job has ended here: done, failed, given back or passed on; nil for nobody.
+	// Ended is called when a job has ended on this node, with the outcome "done", "failed", "given back" or "passed
+	// on"; nil for no call.
 	Ended func(kind, outcome string, took time.Duration)
 	// Role is what this node's process is called by operators: serve, work, up.
 	Role string
-	// Version is that of this program: a job that fails says which one failed it.
+	// Version is the version of this program, stored with the jobs that fail.
 	Version string
 	Log     *slog.Logger
 }
@@ -67,12 +69,12 @@ func (o *Options) defaults() {
 type Error struct {
 	Code    string // stable, shown to users
 	Message string
-	Final   bool // trying again gives the same
+	Final   bool // another attempt would fail in the same way
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// A Job is a claimed job as its handler sees it.
+// A Job is a claimed job, for its handler.
 type Job struct {
 	store.Lease
 	progress func(percent int, stage string)
@@ -88,7 +90,8 @@ func (h *handover) Left() any { return h.left }
 // Leave leaves something to the next job in the place of what was left to this one.
 func (h *handover) Leave(v any) { h.left = v }
 
-// Progress tells pages how far the job is. It may be called often; the store hears of it a few times a second.
+// Progress tells pages how far the job is: percent of the whole job, and the name of the stage. It may be called often;
+// the store is told a few times a second.
 func (j *Job) Progress(percent int, stage string) { j.progress(percent, stage) }
 
 // A Handler does a job and stores its result through the lease. It must return soon after ctx is done.
@@ -117,7 +120,7 @@ type Node struct {
 	beforeClaim func()        // tests stop here
 }
 
-// DispatchLimit is how many jobs of a class.
+// DispatchLimit is how many jobs of each class are handed to the broker at once.
 type DispatchLimit = store.DispatchLimit
 
 // New makes a node. Run starts it.
@@ -141,8 +144,8 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 // probeKey is written by Ping, and gone soon after.
 const probeKey = "heapdrift:probe"
 
-// Ping reports whether the broker takes what is written: one that is full, or a replica, answers and takes nothing. It
-// is also an error that the node takes no more jobs.
+// Ping returns an error unless the broker stores what is written: one that is full, or a replica, answers and stores
+// nothing. It also returns one if the node takes no more jobs.
 func (n *Node) Ping(ctx context.Context) error {
 	if err := n.probe.Set(ctx, probeKey, 1, time.Minute).Err(); err != nil {
 		return fmt.Errorf("queue: Redis takes no writes: %w", err)

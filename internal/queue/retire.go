@@ -16,7 +16,7 @@ func (n *Node) retire(why error) {
 	}
 }
 
-// Retired is why the node takes no more jobs; nil while it does.
+// Retired returns the reason why the node takes no more jobs; nil while it takes them.
 func (n *Node) Retired() error {
 	if why := n.retired.Load(); why != nil {
 		return *why

@@ -16,7 +16,8 @@ import (
 // marksFile is where heapdrift mark writes a line for each mark: the work done so far, or nothing for one more.
 const marksFile = "marks.txt"
 
-// DirVariable tells the program that a recording starts, and its children, where their marks go.
+// DirVariable is the environment variable that tells the recorded program, and its children, in which folder to leave
+// marks.
 const DirVariable = "HEAPDRIFT_RECORDING"
 
 // pollTime is how long to wait before a file of marks or a counter is read again.
@@ -25,7 +26,7 @@ const pollTime = 200 * time.Millisecond
 // maxMarks is the size of a file of marks from which on it is none, in bytes.
 const maxMarks = 1 << 20
 
-// ParseMark reads a line of marks: a number, or "" for one more.
+// ParseMark reads a line of marks: the work done so far, or nil for "", which stands for one more piece.
 func ParseMark(line string) (*float64, error) {
 	if line = strings.TrimSpace(line); line == "" {
 		return nil, nil
@@ -37,8 +38,8 @@ func ParseMark(line string) (*float64, error) {
 	return &n, nil
 }
 
-// Mark tells a recording that its program has done work, and waits until the recording has answered with a snapshot.
-// work is nil for one more.
+// Mark tells the recording in dir that its program has done work, and waits until the recording has taken a snapshot.
+// work is the work done so far; nil for one more piece.
 func Mark(ctx context.Context, dir string, work *float64) (*Sidecar, error) {
 	s, err := ReadSidecar(dir)
 	if err != nil {
@@ -132,7 +133,8 @@ func announce(dir string) (withdraw func()) {
 	return func() { _ = os.Remove(path) }
 }
 
-// FindRecording is the folder of the one recording that takes marks: the one whose program calls, else the only one.
+// FindRecording is the folder of the recording that a mark is for: the one whose program calls, else the only one that
+// takes marks.
 func FindRecording() (string, error) {
 	if dir := os.Getenv(DirVariable); dir != "" {
 		return dir, nil

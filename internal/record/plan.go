@@ -12,11 +12,11 @@ import (
 	"heapdrift/internal/record/target"
 )
 
-// A Plan is what a recording is going to do. Making it changes nothing.
+// A Plan says what a recording is going to do. Making it changes nothing.
 type Plan struct {
-	Image     string
+	Image     string // file name of the program
 	Collector *collect.Collector
-	Changes   []flags.Change
+	Changes   []flags.Change // of settings of Windows
 	// Running is the process to record; nil where it is to be started or waited for.
 	Running target.Running
 
@@ -25,7 +25,7 @@ type Plan struct {
 	notes   []string
 }
 
-// Plan looks at the machine and decides what to do.
+// Plan looks at the machine and decides what to do. It changes nothing.
 func (r *Recorder) Plan() (*Plan, error) {
 	p := &Plan{options: &r.Options}
 	var err error

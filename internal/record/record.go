@@ -19,7 +19,7 @@ import (
 	"heapdrift/internal/record/target"
 )
 
-// A Machine is what a recording uses of Windows.
+// A Machine is the access of a recording to Windows.
 type Machine struct {
 	Processes target.System
 	Registry  flags.Registry
@@ -36,10 +36,10 @@ type Machine struct {
 // A Target is what is recorded. Exactly one field is set.
 type Target struct {
 	Command []string // a program to start, with its arguments
-	PID     uint32
-	Image   string
-	Service string
-	Pool    string // an application pool of IIS
+	PID     uint32   // a process that runs
+	Image   string   // file name of a program that runs, or is waited for
+	Service string   // name of a service
+	Pool    string   // an application pool of IIS
 }
 
 func (t *Target) count() (n int) {
@@ -51,27 +51,27 @@ func (t *Target) count() (n int) {
 	return n
 }
 
-// Options are what a recording does.
+// Options say what to record, and how.
 type Options struct {
 	Target    Target
-	Evidence  string // a kind of package collect
-	Snapshots int    // 0: without an end
-	Every     time.Duration
-	At        *DayTime // a snapshot each day at this time, and Every is a Day; nil for none
+	Evidence  string        // a kind of package collect
+	Snapshots int           // how many; 0 for no end
+	Every     time.Duration // time between two snapshots
+	At        *DayTime      // a snapshot each day at this time; Every is a Day then; nil for none
 	// PerWork takes a snapshot at each mark: Enter, or heapdrift mark.
 	PerWork bool
 	// Event is a named event of Windows: each time that it is set is one mark more. It needs PerWork; "" for none.
 	Event string
-	// Counter is a file or URL with the work done so far, and Step the work between two snapshots.
+	// Counter is a file or URL that has the work done so far, and Step the work between two snapshots.
 	Counter string
 	Step    float64
 	Unit    string // of the work
-	Dir     string // where the files go; made
+	Dir     string // folder for the files; it is made
 	NoFlags bool   // change no settings
 	Keep    bool   // leave a program that the recording has started running
-	// DatabaseMB is the room for call stacks.
+	// DatabaseMB is the least size of the stack trace database; 0 leaves the size.
 	DatabaseMB uint32
-	UndoAfter  time.Duration // when the scheduled task restores the settings
+	UndoAfter  time.Duration // after which time the scheduled task restores the settings
 	Labels     Labels
 
 	Watch bool // record every run of the program: the settings stay for its next start
@@ -140,8 +140,8 @@ func (o *Options) length() time.Duration {
 // A FlagsError is a failure to set or restore the settings of Windows.
 type FlagsError struct {
 	Err  error
-	Left []string // what is changed still
-	// Elevate says that the same line of an administrator would do.
+	Left []string // what is still changed, in sentences
+	// Elevate says that an administrator could run the same command line.
 	Elevate bool
 }
 
@@ -159,8 +159,9 @@ func (e *FlagsError) Unwrap() error { return e.Err }
 // A Recording is one run of a program, with its evidence.
 type Recording struct {
 	Sidecar
+	// Dir is the folder with the files.
 	Dir string
-	// Files are the evidence, in order.
+	// Files are the paths of the evidence, in the order in which it was taken.
 	Files []string
 }
 
@@ -169,11 +170,11 @@ type Recorder struct {
 	Machine Machine
 	Options Options
 	Version string // of this program
-	// Out is told the plan and the progress.
+	// Out gets the plan and the progress.
 	Out io.Writer
-	// In brings lines where the user marks work by Enter; nil for none.
+	// In is read for the Enters by which the user marks work; nil for none.
 	In io.Reader
-	// Taken is told of each snapshot at once; nil for nobody.
+	// Taken is called after each snapshot; nil for no call.
 	Taken func(ctx context.Context, r *Recording)
 }
 

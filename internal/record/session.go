@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/record/target"
 )
 
-// ErrInterrupted ends a recording that the user stopped. What was taken is kept, and the settings are restored.
+// ErrInterrupted is the error of a recording that the user stopped. What was taken is kept, and the settings are
+// restored.
 var ErrInterrupted = errors.New("record: interrupted")
 
 // session is a recording under way.

@@ -167,7 +167,7 @@ func describe(u *flags.Undo) (lines []string) {
 	return lines
 }
 
-// Status lists what recordings have changed on this machine, in sentences.
+// Status lists the settings that recordings have changed on this machine and not restored, in sentences.
 func (m *Machine) Status() ([]string, error) {
 	undos, err := flags.List(m.UndoFolder)
 	var lines []string
@@ -183,8 +183,8 @@ func (m *Machine) Status() ([]string, error) {
 	return lines, err
 }
 
-// Undo restores what recordings have left behind that do not run any more; with force, what the others changed, too.
-// It returns what it did, in sentences. The error holds what is left.
+// Undo restores the settings of recordings that no longer run; with force, of those that run, too. It returns what it
+// restored, in sentences. The error says what is left.
 func (m *Machine) Undo(ctx context.Context, force bool) (done []string, err error) {
 	undos, err := flags.List(m.UndoFolder)
 	failure := &FlagsError{Err: err}

@@ -17,7 +17,7 @@ const SidecarFile = "recording.json"
 // sidecarSchema is the version of sidecars.
 const sidecarSchema = "heapdrift.recording/v1"
 
-// Labels say what was recorded, in the team's words.
+// Labels say which run was recorded, as flags of push do; "" for not said.
 type Labels struct {
 	Project  string `json:"project,omitempty"`
 	Build    string `json:"build,omitempty"`
@@ -37,52 +37,52 @@ const (
 // A Sidecar says how evidence was taken.
 type Sidecar struct {
 	Schema    string `json:"schema"`
-	State     string `json:"state"`
-	Heapdrift string `json:"heapdrift"` // the version of this program
-	Recorder  uint32 `json:"recorder_pid"`
+	State     string `json:"state"`        // one of the State constants
+	Heapdrift string `json:"heapdrift"`    // the version of this program
+	Recorder  uint32 `json:"recorder_pid"` // pid of the recorder
 
-	Host    string      `json:"host"`
-	OS      string      `json:"os"` // with its build
+	Host    string      `json:"host"` // name of the machine
+	OS      string      `json:"os"`   // with its build
 	Process ProcessInfo `json:"process"`
 	Labels
 
-	Evidence string     `json:"evidence"`
+	Evidence string     `json:"evidence"` // a kind of package collect
 	Began    time.Time  `json:"began"`
-	Ended    *time.Time `json:"ended,omitempty"`
+	Ended    *time.Time `json:"ended,omitempty"` // nil while it runs
 	WorkUnit string     `json:"work_unit,omitempty"`
-	// Watch says that every run of the program is recorded, EveryNS how far snapshots are apart; 0 where they follow the
-	// work.
+	// Watch says that every run of the program is recorded. EveryNS is the time between two snapshots in ns; 0 where
+	// they follow the work.
 	Watch     bool       `json:"watch,omitempty"`
 	EveryNS   int64      `json:"every_ns,omitempty"`
 	Snapshots []Snapshot `json:"snapshots"`
-	// Marks are how many marks the recording has answered.
+	// Marks is how many marks the recording has answered.
 	Marks int `json:"marks"`
 
 	Settings Settings `json:"settings"`
-	Notes    []string `json:"notes,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // sentences
 }
 
 // ProcessInfo is the process that was recorded.
 type ProcessInfo struct {
-	Image   string    `json:"image"`
-	Path    string    `json:"path,omitempty"`
+	Image   string    `json:"image"`          // file name of the program
+	Path    string    `json:"path,omitempty"` // of the program's file; "" where Windows does not tell
 	PID     uint32    `json:"pid"`
-	Bits    int       `json:"bits,omitempty"`
+	Bits    int       `json:"bits,omitempty"` // 32 or 64; 0 where Windows does not tell
 	Started time.Time `json:"started"`
-	// ExitCode is present where the process ended during the recording.
+	// ExitCode is nil unless the process ended during the recording.
 	ExitCode *uint32 `json:"exit_code,omitempty"`
 }
 
 // A Snapshot is one file of evidence; a trace is one, too.
 type Snapshot struct {
-	File    string    `json:"file"`
+	File    string    `json:"file"` // file name
 	TakenAt time.Time `json:"taken_at"`
-	Bytes   int64     `json:"bytes"`
-	PauseMS float64   `json:"pause_ms"`
-	TookMS  float64   `json:"took_ms"`
-	// Work is how much the process had done; absent where nobody says.
+	Bytes   int64     `json:"bytes"`    // size of the file
+	PauseMS float64   `json:"pause_ms"` // how long the process was suspended
+	TookMS  float64   `json:"took_ms"`  // from the beginning to the written file
+	// Work is how much work the process had done; nil where unknown.
 	Work  *float64 `json:"work,omitempty"`
-	Notes []string `json:"notes,omitempty"`
+	Notes []string `json:"notes,omitempty"` // what was not read, in sentences
 }
 
 // Settings are those of Windows that the recording needed.
@@ -90,9 +90,9 @@ type Settings struct {
 	Changed []flags.Change `json:"changed"`
 	// Set is when they were changed: before the recording began, where a watch set them. Absent where nothing is changed.
 	Set      *time.Time `json:"set_at,omitempty"`
-	Undo     string     `json:"undo_file,omitempty"`
-	Task     string     `json:"task,omitempty"`
-	Restored *time.Time `json:"restored,omitempty"`
+	Undo     string     `json:"undo_file,omitempty"` // path of the undo file
+	Task     string     `json:"task,omitempty"`      // name of the scheduled task; "" for none
+	Restored *time.Time `json:"restored,omitempty"`  // nil while they are changed
 	// RestoreKey is the SHA-256 of what proves to the server that these settings are restored; "" for none.
 	RestoreKey string   `json:"restore_key,omitempty"`
 	Notes      []string `json:"notes,omitempty"`

@@ -59,10 +59,10 @@ func (r *Recorder) byClock(ctx context.Context, send func(due) bool) {
 // A DayTime is a time of the day, by the clock of the machine.
 type DayTime struct{ Hour, Minute int }
 
-// Day is how far two snapshots at a DayTime are apart; 23 or 25 hours where the clock is put on or back.
+// Day is the time between two snapshots at a DayTime; in fact 23 or 25 hours where the clocks change.
 const Day = 24 * time.Hour
 
-// ParseDayTime reads "00:00".
+// ParseDayTime reads "hh:mm", from "00:00" to "23:59".
 func ParseDayTime(text string) (DayTime, error) {
 	t, err := time.Parse("15:04", text)
 	if err != nil {
@@ -71,13 +71,14 @@ func ParseDayTime(text string) (DayTime, error) {
 	return DayTime{t.Hour(), t.Minute()}, nil
 }
 
+// String prints "hh:mm".
 func (d DayTime) String() string { return fmt.Sprintf("%02d:%02d", d.Hour, d.Minute) }
 
 // noon is an hour that each day has.
 const noon = 12
 
-// Next is the first time after now, in now's zone: once on each day, also where the clock leaves the time out or has it
-// twice.
+// Next is the first instant after now with this time, in now's zone: once on each day, also where the clock skips the
+// time or has it twice.
 func (d DayTime) Next(now time.Time) time.Time {
 	at := func(day, hour, minute int) time.Time {
 		return time.Date(now.Year(), now.Month(), day, hour, minute, 0, 0, now.Location())

@@ -12,9 +12,9 @@ import (
 // retryTime is how long a watch waits after a recording that failed.
 const retryTime = time.Minute
 
-// Watch records every run of a program until ctx ends: a folder for each. The settings stay as long as the watch, as
-// they have to be there whenever the program starts. ended is told of each run with its error, and of the last one with
-// evidence again, with ErrInterrupted, when the settings are restored.
+// Watch records every run of a program until ctx ends, each into a folder of its own. The settings stay changed all the
+// time, as they must be there whenever the program starts. ended is called for each run with its error; and with
+// ErrInterrupted for the last one with evidence, when the settings are restored.
 func (r *Recorder) Watch(ctx context.Context, p *Plan, ended func(context.Context, *Recording, error)) (err error) {
 	whole := &session{Recorder: r, plan: p, rec: &Recording{}}
 	if whole.settings, err = r.set(ctx, p, whole.rec); err != nil {

@@ -18,8 +18,8 @@ const childEnv = "HEAPDRIFT_APART"
 // prepared says that Main was called. Without the call, a child would run the whole program again.
 var prepared atomic.Bool
 
-// Main does the task of a parent where this process was started for that, and ends the process then. It is called first
-// in main, and does nothing in any other process.
+// Main does the task of a parent if this process was started as its child, and ends the process then. Call it first in
+// main; it does nothing in any other process.
 func Main(tasks map[string]Task) {
 	prepared.Store(true)
 	if os.Getenv(childEnv) == "" {
@@ -32,7 +32,7 @@ func Main(tasks map[string]Task) {
 	os.Exit(0)
 }
 
-// A Parent answers what a task asks. It is safe for concurrent use.
+// A Parent is the child's connection to the process that started it. It is safe for concurrent use.
 type Parent struct {
 	wire *wire
 
@@ -95,7 +95,7 @@ func (p *Parent) listen(packet []byte) {
 	}
 }
 
-// Ask asks the parent and waits for its answer. The file that the answer hands over may be nil.
+// Ask asks the parent and waits for its answer. The file that comes with the answer may be nil; the caller closes it.
 func (p *Parent) Ask(ctx context.Context, q Question) (*os.File, error) {
 	answer := make(chan message, 1)
 	p.mu.Lock()
@@ -127,7 +127,7 @@ func (p *Parent) Ask(ctx context.Context, q Question) (*os.File, error) {
 	}
 }
 
-// Progress says how far the task is.
+// Progress tells the parent how far the task is.
 func (p *Parent) Progress(percent int, stage string) {
 	_ = p.wire.send(message{Kind: kindProgress, Percent: percent, Name: stage}) // listen notices a parent that is gone
 }

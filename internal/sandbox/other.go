@@ -16,7 +16,7 @@ func Main(map[string]Task) {}
 // Run returns ErrUnsupported.
 func (r *Runner) Run(context.Context, Work) error { return ErrUnsupported }
 
-// A Parent answers what a task asks.
+// A Parent is a child's connection to the process that started it.
 type Parent struct{}
 
 // Ask returns ErrUnsupported.

@@ -20,39 +20,40 @@ import (
 
 // The stable codes of work that did not end by itself.
 const (
+	// The stable codes of ProcessErrors.
 	CodeCrashed   = "reader-crashed"   // it panicked, or something killed it
 	CodeExpensive = "reader-expensive" // it took more processor time than its files justify
 	CodeStuck     = "reader-stuck"     // it did nothing for a long time
 )
 
-// ErrUnsupported says that this system has no way to run child processes.
+// ErrUnsupported is the error of Run on systems that cannot run child processes.
 var ErrUnsupported = errors.New("sandbox: work in a process of its own needs Linux")
 
-// A ProcessError is the error of a process that ended before its task did.
+// A ProcessError says that a child process ended before its task did.
 type ProcessError struct {
 	Code    string
 	Message string
-	// Again says that another try may end differently.
+	// Again says that another try may succeed.
 	Again bool
 }
 
 func (e *ProcessError) Error() string { return e.Message }
 
-// A Task is work that a child knows by name. It returns what the parent gets as the outcome.
+// A Task is work that a child process can do, known by a name. Its outcome goes to the parent, as JSON.
 type Task func(ctx context.Context, parent *Parent, input json.RawMessage) (outcome any, err error)
 
-// A Question is what a task asks its parent. All but the name may be nil.
+// A Question is what a task asks its parent. All but Name may be nil.
 type Question struct {
 	Name   string
-	Input  any      // what goes with it, as JSON
-	File   *os.File // is handed over, and stays the caller's to close
-	Output any      // where the answer goes, as for json.Unmarshal
+	Input  any      // sent with it, as JSON
+	File   *os.File // handed over with it; the caller still closes its own
+	Output any      // pointer that the answer is decoded into, as by json.Unmarshal
 }
 
-// A File is an open file that is handed to the other process, and closed here then.
+// A File is an open file that is handed to the other process. Close is called here then.
 type File struct {
 	File *os.File
-	// Close closes it; File itself is closed where that is nil.
+	// Close closes it; nil closes File.
 	Close func() error
 }
 
@@ -66,42 +67,43 @@ func (f *File) close() error {
 	return f.File.Close()
 }
 
-// An Answer answers a question of a child. file came with the question, or is nil; it is closed behind the answer.
+// An Answer answers a question of a child. file came with the question, or is nil; it is closed after the answer.
+// output goes back as JSON, give as an open file.
 type Answer func(ctx context.Context, input json.RawMessage, file *os.File) (output any, give *File, err error)
 
-// Work is a task for a process of its own.
+// Work is a task for a child process.
 type Work struct {
-	Task    string
-	Input   any
-	Answers map[string]Answer // by the names of questions; called at the same time where the child asks so
-	// Progress hears how far the child is; may be nil.
+	Task    string            // its name
+	Input   any               // encoded as JSON
+	Answers map[string]Answer // by the name of the question; several may be called at the same time
+	// Progress gets how far the child is; may be nil.
 	Progress func(percent int, stage string)
-	// Outcome is where the outcome of the task goes, as for json.Unmarshal; may be nil.
+	// Outcome is a pointer that the task's outcome is decoded into, as by json.Unmarshal; may be nil.
 	Outcome any
 }
 
-// A Runner runs work in processes of their own. Its zero value is ready for use.
+// A Runner runs work in child processes. Its zero value is ready for use.
 type Runner struct {
-	// Memory is what one process may take; 0 is a part of the budget of the work that the context is of.
+	// Memory is how much one child may use; 0 is a part of the budget of the work that the context belongs to.
 	Memory memory.Size
-	// Parts is how many processes share that budget; 0 is one.
+	// Parts is how many children share that budget; 0 is one.
 	Parts int
-	// Time is the processor time that every task may take, PerMegabyte what each MiB that it is handed adds; 0 is
-	// DefaultTime and DefaultPerMegabyte.
+	// Time is the processor time that every task may take, PerMegabyte what each MiB of the files handed to it adds. 0
+	// is DefaultTime and DefaultPerMegabyte.
 	Time, PerMegabyte time.Duration
-	// Still is how long a process may neither compute nor wait for an answer; 0 is DefaultStill.
+	// Still is how long a child may neither compute nor wait for an answer; 0 is DefaultStill.
 	Still time.Duration
 	Log   *slog.Logger // nil for none
 }
 
-// Defaults of a Runner.
+// The defaults of a Runner.
 const (
 	DefaultTime        = 5 * time.Second
 	DefaultPerMegabyte = 20 * time.Second
 	DefaultStill       = time.Minute
 )
 
-// Content is what a child reads: an open file with its size. It is what readers of blobs and symbols are.
+// Content is an open file that a child reads, with its size. Readers of blobs and symbol files are.
 type Content interface {
 	io.ReaderAt
 	io.Closer
@@ -109,7 +111,7 @@ type Content interface {
 	Size() int64
 }
 
-// Opened is a file as Content.
+// Opened makes Content of an open file. Closing it closes f.
 func Opened(f *os.File) (Content, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// An Alias is a signature that became part of another.
+// An Alias is a signature that became part of another leak.
 type Alias struct {
-	Text  string
+	Text  string // "sig1:…"
 	Title string
 	By    string // who merged it; "" where symbols or rules gave the same site another signature, leaks.ByOutline where it is the outline
 	At    time.Time
 }
 
-// ListAliases lists the signatures that became part of a signature, oldest first, or says ErrNotFound.
+// ListAliases lists the signatures that became part of a leak, oldest first, or returns ErrNotFound.
 func (v View) ListAliases(ctx context.Context, project, signature string) ([]Alias, error) {
 	at, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
@@ -32,8 +32,8 @@ func (v View) ListAliases(ctx context.Context, project, signature string) ([]Ali
 	return list, db.Wrap("aliases", err)
 }
 
-// MergeSignature makes a signature part of another, or one of its own again where into is "". It returns ErrNotFound
-// where there is no such signature, and a *leaks.FieldError where there is nothing that it could become part of.
+// MergeSignature makes a signature part of another, or separates it again where into is "". It returns ErrNotFound
+// where there is no such signature, and a *leaks.FieldError where it cannot become part of the other.
 func (s *Store) MergeSignature(ctx context.Context, project, signature, into, actor string) error {
 	if err := leaks.CheckActor(actor); err != nil {
 		return err

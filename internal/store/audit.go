@@ -8,28 +8,28 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// An AuditRow says who changed what about a signature or a project, and when. Before and After are JSON objects of the
-// fields that changed.
+// An AuditRow records who changed what of a signature, a project or the server, and when. Before and After are JSON
+// objects of the fields that changed.
 type AuditRow struct {
 	ID        int64
-	Actor     string // "" for what followed from runs
+	Actor     string // "" for a change that followed from runs
 	Verified  bool   // whether the actor was logged in; else the name is as somebody typed it
 	Action    string // triage, comment, merge, split, alias, outline, state; of a project order, rules, policy, member, token, project, download, delete
 	Before    json.RawMessage
 	After     json.RawMessage
 	At        time.Time
-	Signature string // that it was done to; "" for a project
+	Signature string // signature that was changed; "" for a project
 }
 
-// An AuditPage says which page of an audit is wanted.
+// An AuditPage chooses a page of an audit.
 type AuditPage struct {
 	After  int64 // id of a row: only older ones; 0 for the newest
-	Offset int   // rows of these that are passed over
-	Limit  int
+	Offset int   // how many of these rows to skip
+	Limit  int   // most rows of the page
 }
 
-// ListSignatureChanges lists what was done to a signature and to those that became part of it, newest first, or says
-// ErrNotFound.
+// ListSignatureChanges lists the changes of a leak and of the signatures that became part of it, newest first, or
+// returns ErrNotFound.
 func (v View) ListSignatureChanges(ctx context.Context, project, signature string, q AuditPage) ([]AuditRow, error) {
 	at, err := rootOf(ctx, db.Q(v), project, signature)
 	if err != nil {
@@ -41,7 +41,8 @@ func (v View) ListSignatureChanges(ctx context.Context, project, signature strin
 	return list, db.Wrap("audit", err)
 }
 
-// ListProjectChanges lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
+// ListProjectChanges lists the changes of a project without those of its signatures, newest first, or returns
+// ErrNotFound.
 func (v View) ListProjectChanges(ctx context.Context, project string, q AuditPage) ([]AuditRow, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
@@ -53,7 +54,7 @@ func (v View) ListProjectChanges(ctx context.Context, project string, q AuditPag
 	return list, db.Wrap("audit of a project", err)
 }
 
-// ListServerChanges lists what became of accounts and of projects that are gone, newest first.
+// ListServerChanges lists the changes of accounts and the deletions of projects, newest first.
 func (v View) ListServerChanges(ctx context.Context, q AuditPage) ([]AuditRow, error) {
 	list, err := db.All[AuditRow](ctx, db.Q(v), `
 		select id, actor, verified, action, before, after, at, '' as signature from server_audit

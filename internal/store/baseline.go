@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// UpdateBaseline makes a build a release and the baseline of newer builds, or takes both back. A release stays one
-// when another becomes the baseline. UpdateBaseline returns ErrNotFound.
+// UpdateBaseline makes a build a release and the baseline of newer builds (pinned), or undoes both. A release stays one
+// when another becomes the baseline. It returns ErrNotFound for no such build.
 func (s *Store) UpdateBaseline(ctx context.Context, project, build string, pinned bool) error {
 	return db.Tx(ctx, s, "pin baseline", func(tx pgx.Tx) error {
 		// As uploads do: the project before its builds.

@@ -15,7 +15,7 @@ import (
 // A BuildRef names a build.
 type BuildRef struct {
 	Name     string
-	Sequence *int64
+	Sequence *int64 // nil where none is declared
 	Branch   string
 	Commit   string // that it was made of; "" where no upload says
 	Pinned   bool   // a release
@@ -27,23 +27,23 @@ type Build struct {
 	Runs []Run
 }
 
-// A BuildQuery chooses a page of a project's builds. Builds come in their order, and uploads add new ones: a page is
-// named by the build that stands before it, so that none is shown twice or passed over.
+// A BuildQuery chooses a page of a project's builds. Uploads add new builds: a page is named by the build before it, so
+// that no build is shown twice or skipped.
 type BuildQuery struct {
 	Project  string
 	Scenario string // only builds that have a run of it, with those runs; "" for all
 	After    string // name of a build: only older ones; "" for the newest
-	Limit    int
+	Limit    int    // most builds of the page
 }
 
 // A BuildPage is a page of builds, the newest first.
 type BuildPage struct {
 	Builds []Build
-	Before int // builds on newer pages
-	Total  int // on all pages
+	Before int // how many builds are on newer pages
+	Total  int // how many builds are on all pages
 }
 
-// Next is what After is for the next page; "" where there is none.
+// Next is the After of the next page; "" where there is none.
 func (p *BuildPage) Next() string {
 	if n := len(p.Builds); n > 0 && p.Before+n < p.Total {
 		return p.Builds[n-1].Name
@@ -120,8 +120,8 @@ func unknownAfter(err error, name string) error {
 	return db.Wrap("build", err)
 }
 
-// ListBuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It
-// returns ErrNotFound for a project that does not exist.
+// ListBuildsWithResults lists the newest builds of a project that have a result, oldest first: at most limit of them,
+// all for 0. It returns ErrNotFound for a project that does not exist.
 func (v View) ListBuildsWithResults(ctx context.Context, project string, limit int) ([]BuildRef, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
@@ -148,8 +148,8 @@ func (v View) ListScenarios(ctx context.Context, project string) ([]string, erro
 	return list, db.Wrap("scenarios", err)
 }
 
-// ListResultScenarios lists, for each of the newest builds with a result, the scenarios of its results: of the newest
-// build first, of the newest run first.
+// ListResultScenarios lists, for each of the newest builds with a result, the scenarios of its results: the newest
+// build first, and for each the newest run first.
 func (v View) ListResultScenarios(ctx context.Context, project string, limit int) ([][]string, error) {
 	type row struct{ Scenarios []string }
 	rows, err := db.All[row](ctx, db.Q(v), `

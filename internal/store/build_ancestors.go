@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// UpdateAncestors says which commits are behind a build, newest first. Where others were known, the audit says so. It
+// UpdateAncestors stores the commits behind a build, newest first. Where others were stored, the audit says so. It
 // returns ErrNotFound where there is no such build.
 func (s *Store) UpdateAncestors(ctx context.Context, project, build string, commits []string) error {
 	return db.Tx(ctx, s, "set ancestors", func(tx pgx.Tx) error {

@@ -60,8 +60,8 @@ func lockedBuild(ctx context.Context, tx pgx.Tx, project, build string) (id int6
 	return id, facts, db.Wrap("build", err)
 }
 
-// UpdateBuild corrects a build. Where it takes another place or stands on another branch by that, states follow anew.
-// Its error is ErrNotFound, or a *leaks.FieldError for a name that another build has.
+// UpdateBuild corrects a build. If that changes its order or its branch, the states of leaks are computed again. Its
+// error is ErrNotFound, or a *leaks.FieldError for a name that another build has.
 func (s *Store) UpdateBuild(ctx context.Context, project, build string, c leaks.BuildChange, by string) error {
 	if err := c.Normalize(build); err != nil {
 		return err

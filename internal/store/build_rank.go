@@ -149,7 +149,7 @@ func noteTaken(ctx context.Context, tx pgx.Tx, project, run int64) error {
 	return rankBuilds(ctx, tx, project)
 }
 
-// UpdateBuildOrder finds the ranks of all builds anew: an older program may have ranked them by another rule.
+// UpdateBuildOrder computes the ranks of all builds again: an older program may have used another rule.
 func (s *Store) UpdateBuildOrder(ctx context.Context) error {
 	projects, err := db.Values[int64](ctx, db.Conns(s), `select id from projects order by id`)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A BuildDetail is a build as those who correct it see it.
+// A BuildDetail is a build with the facts that can be corrected.
 type BuildDetail struct {
 	BuildRef
-	Fork      string // the build at which its branch left the parent line; "" where nobody says
+	Fork      string // the build at which its branch left the parent line; "" where not declared
 	Ancestors int    // how many commits behind it are known
 	Runs      []Run  // the oldest first
 }

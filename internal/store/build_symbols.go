@@ -10,20 +10,20 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A SymbolKey is the place of a symbol file in a symbol store, name/Key/name.
+// A SymbolKey is the path of a symbol file in a symbol store: Name/Key/Name.
 type SymbolKey struct {
 	Name string
 	Key  string
 }
 
-// BoundSymbols is what became of the symbol files that a push gives a build.
+// BoundSymbols is the result of UpdateBuildSymbols.
 type BoundSymbols struct {
-	Missing []SymbolKey // the team store has no such files
-	Runs    int         // of the build that are named anew
+	Missing []SymbolKey // files that the team store does not have
+	Runs    int         // how many runs of the build are symbolised again
 }
 
-// UpdateBuildSymbols says which symbol files belong to a build, in addition to those that it has. Runs of the build
-// whose evidence has no ids for such modules are named anew. It returns ErrNotFound where there is no such build.
+// UpdateBuildSymbols records that symbol files belong to a build, in addition to earlier ones. Runs of the build whose
+// evidence has no ids for such modules are symbolised again. It returns ErrNotFound where there is no such build.
 func (s *Store) UpdateBuildSymbols(ctx context.Context, project, build string, keys []SymbolKey) (BoundSymbols, error) {
 	var bound BoundSymbols
 	err := db.Tx(ctx, s, "bind symbols to build "+build, func(tx pgx.Tx) error {
@@ -85,8 +85,8 @@ func bindFiles(ctx context.Context, tx pgx.Tx, build int64, keys []SymbolKey) ([
 		build, foldedNames(names), folders)
 }
 
-// ListBuildSymbols returns the name of a run's build by the ids of the symbol files that belong to it and go by one of
-// the names, in any case.
+// ListBuildSymbols returns the symbol files that belong to the build of a run and have one of the names, in upper or
+// lower case: the name of the build by the id of the file.
 func (v View) ListBuildSymbols(ctx context.Context, run int64, names []string) (map[int64]string, error) {
 	type boundFile struct {
 		ID    int64

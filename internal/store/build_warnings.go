@@ -13,8 +13,8 @@ const uploadAction = "upload"
 // maxSameSequence is how many builds of one sequence are named.
 const maxSameSequence = 3
 
-// ListRunWarnings says what is odd about the build of a run, as far as uploads to the run brought it about; ErrNotFound
-// where there is no run.
+// ListRunWarnings lists what is odd about the build of a run, as far as uploads to the run caused it; ErrNotFound where
+// there is no run.
 func (v View) ListRunWarnings(ctx context.Context, run int64) ([]leaks.BuildWarning, error) {
 	f, err := db.One[leaks.BuildFacts](ctx, db.Q(v), `
 		select b.name as build, b.branch, b.commit, b.sequence,

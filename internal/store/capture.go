@@ -20,26 +20,26 @@ import (
 // A StoredCapture is a capture whose artifact lies in the blob store.
 type StoredCapture struct {
 	*capture.Capture
-	Artifact string          // blob key
+	Artifact string          // key of its blob
 	Bytes    int64           // of the artifact
 	Table    AllocationTable // of the trace; zero for snapshots
 }
 
-// A AllocationTable finds the allocation table of a trace.
+// An AllocationTable says where the allocation table of a trace is.
 type AllocationTable struct {
-	Key   string // blob; "" for none
-	Bytes int64
-	Sites int // the numbers of sites in it are below
+	Key   string // of its blob; "" for none
+	Bytes int64  // size of the blob
+	Sites int    // every Row.Site of the table is below it
 }
 
 // errUnread fails a job that had nothing to read because another job has replaced the stored captures; the job is tried
 // again.
 var errUnread = errors.New("the captures of the trace were replaced meanwhile")
 
-// CreateCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
-// frames, in one transaction. together are other pieces of evidence of the run that were read with it as one trace: the
-// captures hang on the newest, and those of an earlier read of some of the files go. Where a read of as many files or
-// more is stored already, it stays; nil captures of several files say that it was when the job looked. CreateCaptures
+// CreateCaptures stores what a read job found in a piece of evidence, ends the job and queues the symbolise job of the
+// run, in one transaction. together are the ids of other evidence of the run that was read with it as one trace: the
+// captures belong to the newest, and those of an earlier read of some of the files are deleted. Where a read of as many
+// files or more is stored already, it stays; nil captures of several files say that it was so when the job looked. It
 // returns ErrFenced, and stores nothing, when the lease is lost.
 func (s *Store) CreateCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
 	return db.Tx(ctx, s, "save captures", func(tx pgx.Tx) error {
@@ -118,12 +118,12 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	return err
 }
 
-// A CaptureRef finds a capture's artifact and the evidence it came from.
+// A CaptureRef says where a capture's artifact is, and which evidence it came from.
 type CaptureRef struct {
-	Artifact   string
-	EvidenceID int64 // on which it hangs
-	Files      []EvidenceFile
-	TakenAt    *time.Time
+	Artifact   string          // key of its blob
+	EvidenceID int64           // evidence that it belongs to
+	Files      []EvidenceFile  // all files that it was read from
+	TakenAt    *time.Time      // nil where the evidence does not say
 	Table      AllocationTable // of the trace; zero for snapshots
 }
 
@@ -135,21 +135,21 @@ type EvidenceFile struct {
 	Work   *float64 // done when it was taken, in the run's WorkUnit; nil where not declared
 }
 
-// An AnalysisInput is the evidence that a run's report rests on.
+// An AnalysisInput is the evidence and the settings that a run's report is made of.
 type AnalysisInput struct {
-	Captures   []CaptureRef                 // by evidence and by place in it
-	Names      string                       // blob of what symbols say about their frames; "" for none
-	NamesError string                       // why the last search for symbols gave none
+	Captures   []CaptureRef                 // by evidence, and in its order
+	Names      string                       // key of the blob with the names of their frames; "" for none
+	NamesError string                       // why the last search for symbols failed; "" where it did not
 	Process    string                       // that was chosen, as analysis.Options.Process; "" for the one that holds most
-	Revision   int64                        // UpdateResult wants to know it
+	Revision   int64                        // to be passed on to UpdateResult
 	WorkUnit   string                       // of EvidenceFile.Work; "" where not declared
 	Rules      RuleFile                     // of the project
-	OwnModules []string                     // stems of modules whose PDBs the team has uploaded, in lower case
-	Matters    *analysis.RequestedThreshold // that the policy of the scenario sets; nil for the default
-	Settle     time.Duration                // as the policy of the scenario sets it
+	OwnModules []string                     // names, in lower case and without extension, of modules whose PDBs the team has uploaded
+	Matters    *analysis.RequestedThreshold // threshold that the policy of the scenario sets; nil for the default
+	Settle     time.Duration                // how long growth is ignored at the beginning, by the policy of the scenario
 }
 
-// FindAnalysisInput returns what an analysis of the run has to look at.
+// FindAnalysisInput returns what an analysis of the run needs.
 func (v View) FindAnalysisInput(ctx context.Context, run int64) (AnalysisInput, error) {
 	type row struct {
 		NamesKey, NamesError, Process, WorkUnit string
@@ -179,7 +179,8 @@ func (v View) FindAnalysisInput(ctx context.Context, run int64) (AnalysisInput, 
 	return in, db.Wrap("input of run", err)
 }
 
-// ListOwnModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
+// ListOwnModules lists the modules whose PDBs the team has uploaded, and the images that name these, in lower case and
+// without extension.
 func (v View) ListOwnModules(ctx context.Context) ([]string, error) {
 	list, err := db.Values[string](ctx, db.Q(v), `
 		with pdbs as (select distinct folded from symbol_files where origin = 'upload' and kind = 'pdb')

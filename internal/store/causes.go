@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ListCauses are the findings of a run that are lost together, as its report has them, by the signatures of the
-// project. A report of before there were causes has none.
+// ListCauses lists the causes that several findings of a run share, by the signatures of the project. A report of an
+// older version has none.
 func (v View) ListCauses(ctx context.Context, run int64) ([]leaks.LostTogether, error) {
 	return v.causesOf(ctx, []int64{run})
 }

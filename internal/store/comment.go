@@ -21,11 +21,11 @@ type Comment struct {
 	Verified bool
 	Text     string
 	At       time.Time
-	// Signature is the text it was written under, which became part of another since; else that of the signature itself.
+	// Signature is the one it was written under: another than the leak's own where that became part of the leak later.
 	Signature string
 }
 
-// ListComments lists what was written about a signature and about those that became part of it, oldest first, or says
+// ListComments lists the comments on a leak and on the signatures that became part of it, oldest first, or returns
 // ErrNotFound.
 func (v View) ListComments(ctx context.Context, project, signature string) ([]Comment, error) {
 	at, err := rootOf(ctx, db.Q(v), project, signature)
@@ -38,7 +38,7 @@ func (v View) ListComments(ctx context.Context, project, signature string) ([]Co
 	return list, db.Wrap("comments", err)
 }
 
-// CreateComment writes about a signature. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too
+// CreateComment adds a comment to a leak. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too
 // long.
 func (s *Store) CreateComment(ctx context.Context, project, signature, actor, text string) (Comment, error) {
 	text = strings.TrimSpace(text)

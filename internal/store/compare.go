@@ -14,8 +14,8 @@ import (
 // inconclusive is the status of a run whose evidence does not decide.
 const inconclusive = string(analysis.StatusInconclusive)
 
-// Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a
-// *leaks.FieldError where the question is wrong, or ErrNotFound.
+// Compare finds and compares what a query names. Its error is a *leaks.Refusal where there is nothing to compare with,
+// a *leaks.FieldError where the query is wrong, or ErrNotFound.
 func (v View) Compare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunComparison, error) {
 	c, err := v.FindResultsToCompare(ctx, q)
 	if err != nil {
@@ -25,7 +25,7 @@ func (v View) Compare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunC
 	return c, nil
 }
 
-// FindResultsToCompare finds what a question names, without comparing it. Errors are those of Compare.
+// FindResultsToCompare finds what a query names, without comparing it. Errors are those of Compare.
 func (v View) FindResultsToCompare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunComparison, error) {
 	head, err := v.head(ctx, &q)
 	if err != nil {

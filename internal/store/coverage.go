@@ -10,11 +10,11 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Coverage says what the newest builds of a project were run in, and what came of it.
+// A Coverage says in which scenarios the newest builds of a project were run, and with which results.
 type Coverage struct {
 	Builds    []BuildRef           // that have a result, oldest first
-	Scenarios []string             // that any run of the project has, by name
-	Cells     []leaks.CoverageCell // by build, oldest first, then by scenario; only of what has a result
+	Scenarios []string             // all that any run of the project has, by name
+	Cells     []leaks.CoverageCell // by build, oldest first, then by scenario; only those with a result
 }
 
 // At is the cell of a build and a scenario; nil where it has no result.
@@ -38,7 +38,7 @@ func (c *Coverage) Newest(scenario string) *leaks.CoverageCell {
 	return nil
 }
 
-// FindCoverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound
+// FindCoverage returns the coverage of the newest builds with results, at most limit of them. It returns ErrNotFound
 // for a project that does not exist.
 func (v View) FindCoverage(ctx context.Context, project string, limit int) (*Coverage, error) {
 	id, err := projectID(ctx, db.Q(v), project)
@@ -117,8 +117,8 @@ func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) e
 	return err
 }
 
-// ListWorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it.
-// A run without one is left out.
+// ListWorstFindings returns, by the id of the run, the most urgent finding that leaks or grows and is not tolerated, by
+// leaks.CompareUrgency. A run without one is left out.
 func (v View) ListWorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
 	rows, err := db.All[findingRow](ctx, db.Q(v), `
 		select worst.* from unnest($1::bigint[]) run(id) cross join lateral (`+findingQuery+`

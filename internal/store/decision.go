@@ -13,12 +13,12 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A StoredDecision is what a gate said of a run, and when.
+// A StoredDecision is a gate's decision on a run, with the question that it answers.
 type StoredDecision struct {
 	ID       int64
-	FailOn   string // that the call asked for
-	Baseline string // that the call named
-	Asked    string // from which growth on the call asked a leak to matter; "" for nothing
+	FailOn   string // kinds of leaks that the call asked for, as ParseFailOn reads them; "" for none
+	Baseline string // build that the call named; "" for none
+	Asked    string // growth from which the call wanted a leak to matter; "" for none
 	At       time.Time
 	leaks.Decision
 }
@@ -139,7 +139,7 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	return recordDecision(ctx, tx, id, GateQuestion{}, verdict.Decision)
 }
 
-// ListDecisions lists what gates said of a run, newest first.
+// ListDecisions lists the decisions on a run, newest first.
 func (v View) ListDecisions(ctx context.Context, run int64) ([]StoredDecision, error) {
 	rows, err := db.All[decisionRow](ctx, db.Q(v), `select `+decisionColumns+
 		` from decisions where run_id = $1 order by id desc`, run)
@@ -176,7 +176,8 @@ func (r *decisionRow) stored() (StoredDecision, error) {
 	return d, nil
 }
 
-// ListLastDecisions are the last decisions by the policy alone, by run. Runs without one are left out.
+// ListLastDecisions returns, by the id of the run, the last decision by the policy alone. Runs without one are left
+// out.
 func (v View) ListLastDecisions(ctx context.Context, runs []int64) (map[int64]StoredDecision, error) {
 	type row struct {
 		RunID int64

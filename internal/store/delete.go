@@ -12,7 +12,7 @@ import (
 )
 
 // DeleteRun deletes a run with its evidence and its result. The states of leaks then follow from the remaining runs;
-// the team's words on them stay. It returns ErrNotFound where there is none, and ErrHeld under a legal hold.
+// triage stays. It returns ErrNotFound where there is none, and ErrHeld under a legal hold.
 func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 	return s.deleteRun(ctx, run, by, func(tx pgx.Tx, project int64) error {
 		return checkHolds(ctx, tx, project, []int64{run})
@@ -56,7 +56,7 @@ func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(
 }
 
 // DeleteBuild deletes a build with all of its runs. A build that the team names as the one with the fix of a leak stays
-// in the order, without runs, because that word would lose its meaning. It returns ErrNotFound where there is none.
+// in the order, without runs: triage refers to it. It returns ErrNotFound where there is none.
 func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) error {
 	return s.deleting(ctx, "delete build", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)

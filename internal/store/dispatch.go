@@ -11,7 +11,7 @@ import (
 type DueJob struct {
 	ID      int64
 	Attempt int
-	Heavy   bool // it reads so much that others would wait for it
+	Heavy   bool // it reads so much that light jobs must not wait for it
 }
 
 // heavyBytes is how much evidence makes a job heavy: a read's own, else that of its run.
@@ -66,10 +66,10 @@ const takeTurns = `
 			from by_project p),
 		places as (select s.*, row_number() over (partition by heavy order by share_turn, share_since, id) place from by_share s)`
 
-// DispatchJobs marks jobs as handed over and returns them in the order in which they are to run, which takeTurns gives.
-// What has been handed over and has not started takes room at the broker, however long ago that was: more would pass
-// the turns by. A job that has not started within the resend interval is handed over again, in the room that it has:
-// the broker may have lost it.
+// DispatchJobs marks jobs as handed to the broker and returns them in the order in which they are to run, which
+// takeTurns gives. Jobs that were handed over and have not started count against most, however long ago that was: more
+// would upset the turns. A job that has not started within the resend interval is handed over again: the broker may
+// have lost it.
 func (s *Store) DispatchJobs(ctx context.Context, resend time.Duration, most DispatchLimit) ([]DueJob, error) {
 	due, err := db.All[DueJob](ctx, db.Conns(s), dueJobs+`,`+takeTurns+`,
 		room as (

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// CreateDownloadAudit writes into the audit of a run's project who takes what of the run.
+// CreateDownloadAudit records in the audit of a run's project who downloads what of the run.
 func (s *Store) CreateDownloadAudit(ctx context.Context, run int64, by string, what map[string]any) error {
 	return db.Tx(ctx, s, "note download", func(tx pgx.Tx) error {
 		project, err := View{db.In(tx)}.FindProjectOfRun(ctx, run)

@@ -21,12 +21,12 @@ type Evidence struct {
 	Bytes      int64
 	Kind       string // as recognised at upload
 	State      string // stored, read, failed
-	ErrorCode  string
+	ErrorCode  string // why it could not be read; "" where it could
 	Error      string
 	UploadedAt time.Time
-	ReadWith   *int64 // the evidence that has the captures of this one too: several files may be one trace
-	Work       *float64
-	ExpiredAt  *time.Time // when the file was deleted; what was read of it stays
+	ReadWith   *int64     // id of the evidence that has the captures of this one too, as both are files of one trace; nil for its own
+	Work       *float64   // work that the process had done when it was taken; nil where not declared
+	ExpiredAt  *time.Time // when retention deleted the file, whose captures and results stay; nil while it is there
 }
 
 const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_code, error, uploaded_at, read_with, work, expired_at`

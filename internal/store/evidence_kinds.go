@@ -18,14 +18,14 @@ const (
 
 // An OtherEvidence is the newest run of another build in which a kind of evidence shows a leak.
 type OtherEvidence struct {
-	Kind            string // of what was read
+	Kind            string // of capture
 	Run             int64
 	Name            string
 	Build, Scenario string
 }
 
-// ListLeakEvidence returns what the runs of a build, that of a run which shows the leak, say of it, the newest first;
-// and where other builds have evidence that shows it. root is the id of its signature.
+// ListLeakEvidence returns what the runs of one build say of a leak, the newest first, and in which runs of other
+// builds evidence shows it. root is the id of the leak's signature; shown is the id of a run of the build.
 func (v View) ListLeakEvidence(ctx context.Context, root, shown int64) ([]leaks.EvidenceRun, []OtherEvidence, error) {
 	type row struct {
 		Run                   int64

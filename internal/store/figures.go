@@ -7,16 +7,16 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A QueueFigure counts the jobs of a kind in a state: queued, running, or failed in the last day.
+// A QueueFigure counts the jobs of one kind in one state: queued, running, or failed in the last day.
 type QueueFigure struct {
 	Kind     string
 	State    string
 	Count    int64
-	Oldest   float64 // seconds since the oldest was due, began to wait, or failed
-	Attempts int     // the most that one of them has had
+	Oldest   float64 // seconds since the oldest of them was due, started, or failed
+	Attempts int     // most attempts that one of them has had
 }
 
-// ListQueueFigures count the jobs that wait, run or failed lately.
+// ListQueueFigures counts the jobs that are queued or running, or failed in the last day.
 func (v View) ListQueueFigures(ctx context.Context) ([]QueueFigure, error) {
 	list, err := db.All[QueueFigure](ctx, db.Q(v), `
 		select kind, state, count(*) count, max(attempt) attempts, extract(epoch from now() - min(coalesce(ended_at, greatest(run_at, created_at))))::float8 oldest
@@ -36,15 +36,15 @@ func (v View) CountStuckJobs(ctx context.Context) (int64, error) {
 	return n, db.Wrap("stuck jobs", err)
 }
 
-// A ProjectFigure is what a project's uploaded files take.
+// A ProjectFigure is the space that a project's uploaded files take.
 type ProjectFigure struct {
 	Project string
-	Files   int64
+	Files   int64 // how many files are stored
 	Bytes   int64
-	Runs    int64
+	Runs    int64 // how many runs the project has
 }
 
-// ListProjectFigures are the projects that take the most.
+// ListProjectFigures lists the projects whose files take the most bytes, at most so many.
 func (v View) ListProjectFigures(ctx context.Context, most int) ([]ProjectFigure, error) {
 	list, err := db.All[ProjectFigure](ctx, db.Q(v), `
 		select p.name project, count(e.id) files, coalesce(sum(e.bytes), 0)::bigint bytes, count(distinct r.id) runs
@@ -53,15 +53,15 @@ func (v View) ListProjectFigures(ctx context.Context, most int) ([]ProjectFigure
 	return list, db.Wrap("project figures", err)
 }
 
-// A FailedJob is a job that failed lately.
+// A FailedJob is a job that failed, with the names that people know it by.
 type FailedJob struct {
 	Job
-	Project string
-	Run     string
+	Project string // its name
+	Run     string // name of the run; RunID is its id
 	EndedAt time.Time
 }
 
-// ListFailedJobs are those that failed last.
+// ListFailedJobs lists the jobs that failed last, at most so many, the newest first.
 func (v View) ListFailedJobs(ctx context.Context, most int) ([]FailedJob, error) {
 	list, err := db.All[FailedJob](ctx, db.Q(v), `
 		select j.id, j.kind, j.run_id, j.evidence_id, j.state, j.attempt, j.percent, j.stage, j.error_code, j.error, p.name project, r.name run, j.ended_at

@@ -17,25 +17,25 @@ type Finding struct {
 	leaks.Triage
 }
 
-// A FindingIdentity names a finding and says by what it was judged.
+// A FindingIdentity names a finding and says how it was judged.
 type FindingIdentity struct {
 	Run         int64
-	Signature   string // that of the project: where the run's own became part of another, the other
-	Own         string // as the run's report has it
-	Kind        string
+	Signature   string // that of the leak in the project: where the run's own became part of another, the other
+	Own         string // the signature in the run's report
+	Kind        string // of memory: "heap" or "virtual"
 	Title       string
-	Blame       *analysis.Blame
-	Provisional bool
-	Sites       int
-	Clauses     []score.Clause
-	Witnesses   []analysis.KindResult
-	// Alone is what the run says by itself, and Pooled what it is judged to be together with other runs of the scenario;
-	// both are nil where the run stands for itself.
+	Blame       *analysis.Blame       // the blamed frame; nil without a stack
+	Provisional bool                  // a frame has no name: symbols will give another signature
+	Sites       int                   // how many
+	Clauses     []score.Clause        // why: one line of evidence each
+	ByKind      []analysis.KindResult `db:"witnesses"` // what each kind of evidence says by itself
+	// Alone is the rating by the run itself, and Pooled the rating together with other runs of the scenario; both are
+	// nil where the run is judged by itself.
 	Alone  *leaks.Rating
 	Pooled *leaks.PooledRating
 }
 
-// ByItself is what the run says of the finding without other runs of the scenario.
+// ByItself is the rating of the finding by its run, without other runs of the scenario.
 func (f *Finding) ByItself() leaks.Rating {
 	if f.Alone != nil {
 		return *f.Alone
@@ -47,7 +47,7 @@ func (f *Finding) ByItself() leaks.Rating {
 type FindingQuery struct {
 	Run int64
 	All bool // also those that neither leak nor grow
-	// OwnSignatures are the only signatures that count, as the run's report has them; nil for all.
+	// OwnSignatures restricts the query to these signatures, as the run's report has them; nil for all.
 	OwnSignatures []string
 	Limit         int
 	Offset        int
@@ -77,7 +77,7 @@ func (r *findingRow) finding() Finding {
 }
 
 // ListFindings returns a page of a run's findings, the gravest first, and how many the query has in all. A run's
-// findings change only with its result, so a page is a part of their ranks.
+// findings change only with its result, so that pages stay stable.
 func (v View) ListFindings(ctx context.Context, q FindingQuery) (page []Finding, total int, err error) {
 	where := `f.run_id = $1`
 	if !q.All {

@@ -11,15 +11,15 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A GateQuestion is what a call asks of a gate beside what the policy says.
+// A GateQuestion is what a call asks of a gate in addition to the policy.
 type GateQuestion struct {
 	Baseline string              // the build to compare with; "" leaves the choice to leaks.ChooseBaseline
 	FailOn   []leaks.FailOn      // nil for nothing more
-	Matters  *analysis.Threshold // from which a leak matters, at most what the policy says; nil for nothing more
+	Matters  *analysis.Threshold // growth from which a leak matters; it may only be lower than the policy's; nil for none
 }
 
-// FindVerdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the
-// baseline cannot be one.
+// FindVerdict decides whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where
+// the baseline cannot be one.
 func (v View) FindVerdict(ctx context.Context, run *Run, q GateQuestion) (leaks.RunVerdict, error) {
 	file, err := v.FindPolicy(ctx, run.Project)
 	if err != nil {

@@ -16,7 +16,7 @@ type History struct {
 	Signature Signature
 	Builds    []BuildRef      // every build of the project that has a result, oldest first
 	Scenarios []string        // in which the signature was seen
-	Outcomes  []leaks.Outcome // by build, oldest first, then by scenario; of every build and scenario that was run
+	Outcomes  []leaks.Outcome // by build, oldest first, then by scenario; one for every build and scenario that was run
 	// Explained is the gravest finding of the newest build that has one; its clauses explain the signature.
 	Explained *Finding
 	// Lines are its state on each line of builds on which it leaked or grew; the default branch's line comes first.

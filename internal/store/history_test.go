@@ -49,7 +49,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	}
 	x := h.Explained
 	if x == nil || x.Run != l.runs["103/soak"] || len(x.Clauses) != 1 || x.Clauses[0].Text != "grew" ||
-		len(x.Witnesses) != 1 || x.Rate == nil || x.Rate.Bytes != 700 {
+		len(x.ByKind) != 1 || x.Rate == nil || x.Rate.Bytes != 700 {
 		t.Errorf("%+v", x)
 	}
 	a := h.Signature

@@ -16,17 +16,17 @@ const (
 	JobAnalyse   = jobs.KindAnalyse
 )
 
-// A Job is one piece of work and how far it is.
+// A Job is a job of a run, and how far it is.
 type Job struct {
 	ID         int64
 	Kind       string
 	RunID      int64
-	EvidenceID *int64 // of a read job
+	EvidenceID *int64 // of a read job; nil for the other kinds
 	State      string // queued, running, done, failed
-	Attempt    int
-	Percent    int
-	Stage      string
-	ErrorCode  string
+	Attempt    int    // number of the present or last attempt, from 1; 0 before the first
+	Percent    int    // of the whole job
+	Stage      string // name of the stage, as package jobs has it
+	ErrorCode  string // why it failed; "" where it did not
 	Error      string
 }
 

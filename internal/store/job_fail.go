@@ -13,13 +13,13 @@ import (
 type Failure struct {
 	Code    string
 	Message string
-	Final   bool
-	Version string // of heapdrift, which failed
+	Final   bool   // another attempt would fail in the same way
+	Version string // of the heapdrift that failed it
 }
 
-// FailJob gives a job back after a pause that doubles with each attempt, or ends it where the failure is final or
-// no attempt is left; then the evidence or the run says why. A renewal of the lease that the database hears of
-// afterwards finds its token gone.
+// FailJob queues a job again after a pause that doubles with each attempt, or ends it where the failure is final or no
+// attempt is left; then the evidence or the run says why. A renewal of the lease that the database gets afterwards
+// finds its token gone.
 func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 	return db.Tx(ctx, s, "fail job", func(tx pgx.Tx) error {
 		state, err := db.Value[string](ctx, tx, `
@@ -39,7 +39,7 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 	})
 }
 
-// ReleaseJob gives a job back untouched, for a worker that shuts down; the attempt does not count. A late renewal does
+// ReleaseJob queues a job again at once, for a worker that shuts down; the attempt does not count. A late renewal does
 // not take it again, as after FailJob.
 func (s *Store) ReleaseJob(ctx context.Context, l Lease) error {
 	_, err := db.Conns(s).Exec(ctx, `

@@ -21,7 +21,7 @@ func readLines(ctx context.Context, q db.Querier, project int64) (*leaks.BuildLi
 	return leaks.NewBuildLines(builds, chosen), nil
 }
 
-// FindMissingBranches says which builds of a project have no branch where others have one; "" for none.
+// FindMissingBranches says, in a sentence, which builds of a project have no branch where others have one; "" for none.
 func (v View) FindMissingBranches(ctx context.Context, project string) (string, error) {
 	builds, err := db.All[leaks.BuildBranch](ctx, db.Q(v), `
 		select b.name, b.branch from builds b join projects p on p.id = b.project_id

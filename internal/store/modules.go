@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ListLeakingModules returns how much the open leaks of a project grow, by the module that they blame and the unit that
-// they count by. A project has as many rows as its leaks have modules. It returns ErrNotFound for no project.
+// ListLeakingModules sums the growth of the open leaks of a project, by blamed module and unit. It returns ErrNotFound
+// for no project.
 func (v View) ListLeakingModules(ctx context.Context, project string) ([]leaks.ModuleRow, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A SymbolSearch is a search for the symbols of a run, begun.
+// A SymbolSearch is a search for the symbols of a run that has begun.
 type SymbolSearch struct {
 	Captures []CaptureRef
 	begun    int64 // the how manieth search of the run this is: a later one knows all that an earlier one does
 }
 
-// BeginSymbolSearch returns the captures whose frames are to be named.
+// BeginSymbolSearch begins a search, and returns the captures whose frames are to be named.
 func (s *Store) BeginSymbolSearch(ctx context.Context, run int64) (SymbolSearch, error) {
 	var n SymbolSearch
 	err := db.Tx(ctx, s, "begin naming", func(tx pgx.Tx) (err error) {
@@ -28,8 +28,9 @@ func (s *Store) BeginSymbolSearch(ctx context.Context, run int64) (SymbolSearch,
 	return n, err
 }
 
-// UpdateNames stores the blob of what was found, ends the job and queues the analysis, in one transaction. Names of a
-// search that began before the one that is stored are dropped. It returns ErrFenced when the lease is lost.
+// UpdateNames stores the key of the blob with the names that a search found, ends the job and queues the analysis, in
+// one transaction. Names of a search that began before the one that is stored are dropped. It returns ErrFenced when
+// the lease is lost.
 func (s *Store) UpdateNames(ctx context.Context, l Lease, n SymbolSearch, key string) error {
 	return db.Tx(ctx, s, "save names", func(tx pgx.Tx) error {
 		if err := finish(ctx, tx, l); err != nil {
@@ -47,8 +48,8 @@ func (s *Store) UpdateNames(ctx context.Context, l Lease, n SymbolSearch, key st
 	})
 }
 
-// CreateSymboliseJob queues a search for the run's symbols, or says ErrNotFound. A run of which nothing was read has
-// none.
+// CreateSymboliseJob queues a search for the run's symbols, or returns ErrNotFound. It queues none for a run of which
+// nothing was read.
 func (s *Store) CreateSymboliseJob(ctx context.Context, run int64) error {
 	return db.Tx(ctx, s, "queue symbolise", func(tx pgx.Tx) error {
 		read, err := db.Value[bool](ctx, tx, `

@@ -9,17 +9,17 @@ import (
 
 // A Node is a server or a worker, as it describes itself.
 type Node struct {
-	ID      string // of the process
+	ID      string // unique for each process
 	Role    string // serve, work, up
 	Host    string
 	Version string
-	Schema  int64 // that it knows
-	Slots   int   // jobs that it runs at once
-	Running int
+	Schema  int64  // version of the schema that it knows
+	Slots   int    // most jobs that it runs at once
+	Running int    // how many jobs it runs now
 	Says    string // why it takes no more jobs; "" while it does
 }
 
-// A NodeRecord is a node, the time of its start and the time of its last sign of life.
+// A NodeRecord is a node with the times of its start and of its last heartbeat.
 type NodeRecord struct {
 	Node
 	StartedAt time.Time
@@ -29,7 +29,7 @@ type NodeRecord struct {
 // forgetNodes is the time without a sign of life after which a node is forgotten.
 const forgetNodes = time.Hour
 
-// UpdateNode notes that a node is there, and forgets those that are long gone.
+// UpdateNode records a heartbeat of a node, and deletes nodes without one for long.
 func (s *Store) UpdateNode(ctx context.Context, n Node) error {
 	_, err := db.LeaseConns(s).Exec(ctx, `
 		insert into nodes (id, role, host, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -41,20 +41,20 @@ func (s *Store) UpdateNode(ctx context.Context, n Node) error {
 	return db.Wrap("see node", err)
 }
 
-// DeleteNode forgets a node that ends.
+// DeleteNode deletes a node that ends.
 func (s *Store) DeleteNode(ctx context.Context, id string) error {
 	_, err := db.LeaseConns(s).Exec(ctx, `delete from nodes where id = $1`, id)
 	return db.Wrap("forget node", err)
 }
 
-// ListNodes are the servers and workers that were heard of lately.
+// ListNodes lists the servers and workers with a recent heartbeat.
 func (v View) ListNodes(ctx context.Context) ([]NodeRecord, error) {
 	list, err := db.All[NodeRecord](ctx, db.Q(v),
 		`select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, db.Wrap("nodes", err)
 }
 
-// A SymbolSourceAnswer is how often a place that was asked for symbol files gave an answer.
+// A SymbolSourceAnswer counts how often a place that was asked for symbol files gave one answer.
 type SymbolSourceAnswer struct {
 	Place  string
 	Result string
@@ -62,7 +62,7 @@ type SymbolSourceAnswer struct {
 	LastAt time.Time
 }
 
-// UpdateSymbolSources adds to what places have answered.
+// UpdateSymbolSources adds to the counts.
 func (s *Store) UpdateSymbolSources(ctx context.Context, answers []SymbolSourceAnswer) error {
 	for _, a := range answers {
 		_, err := db.LeaseConns(s).Exec(ctx, `
@@ -75,7 +75,7 @@ func (s *Store) UpdateSymbolSources(ctx context.Context, answers []SymbolSourceA
 	return nil
 }
 
-// ListSymbolSources are the answers of the places that were asked for symbol files.
+// ListSymbolSources lists the counts.
 func (v View) ListSymbolSources(ctx context.Context) ([]SymbolSourceAnswer, error) {
 	list, err := db.All[SymbolSourceAnswer](ctx, db.Q(v),
 		`select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)

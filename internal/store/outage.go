@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// IsUnavailable reports whether an error is the database's: it does not answer, has no connection left, shuts down or
-// takes no writes. The same query may succeed later.
+// IsUnavailable reports whether an error says that the database cannot be used now: it does not answer, has no
+// connection left, shuts down or takes no writes. The same query may succeed later.
 func IsUnavailable(err error) bool {
 	var connect *pgconn.ConnectError
 	var refused *pgconn.PgError

@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A PolicyFile is one version of a project's policies. That of a project that has saved none has version 0 and the
-// default.
+// A PolicyFile is one version of a project's policies. A project that has saved none has version 0 and the default
+// policies.
 type PolicyFile struct {
 	Version  int // counts from 1
 	Policies leaks.Policies
@@ -26,7 +26,7 @@ type PolicyFile struct {
 	At       time.Time
 }
 
-// FindPolicy returns the policies that a project has, or ErrNotFound for no project.
+// FindPolicy returns the present policies of a project, or ErrNotFound for no project.
 func (v View) FindPolicy(ctx context.Context, project string) (PolicyFile, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
@@ -77,15 +77,15 @@ func readPolicies(ctx context.Context, q db.Querier, which string, project int64
 	return list, nil
 }
 
-// A PolicyChange is what a project's policies are from now on.
+// A PolicyChange is a new version of a project's policies.
 type PolicyChange struct {
 	Policies     leaks.Policies // as leaks.ParsePolicies gave them
 	Author, Note string
-	Version      int64 // that it was made of; negative for any
+	Version      int64 // version that it is based on; negative for any
 }
 
-// CreatePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is
-// another than that of the change.
+// CreatePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is not
+// the one that the change is based on.
 func (s *Store) CreatePolicy(ctx context.Context, project string, change PolicyChange) (saved PolicyFile, err error) {
 	if err := leaks.CheckActor(change.Author); err != nil {
 		return saved, err

@@ -12,7 +12,7 @@ const (
 	previewStacks = 5000 // stacks of those
 )
 
-// FindRuleTrial returns what other rules of a project can be tried on, or ErrNotFound.
+// FindRuleTrial returns what changed rules of a project can be tried on, or ErrNotFound.
 func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, error) {
 	present, err := v.FindRules(ctx, project)
 	if err != nil {
@@ -55,7 +55,8 @@ func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTri
 	return t, err
 }
 
-// PreviewPolicy says what other policies of a project would do to its newest runs, or ErrNotFound.
+// PreviewPolicy says what changed policies of a project would do to its newest runs. It saves nothing. It returns
+// ErrNotFound for no project.
 func (v View) PreviewPolicy(ctx context.Context, project string, policies leaks.Policies) (*leaks.Impact, error) {
 	file, err := v.FindPolicy(ctx, project)
 	if err != nil {

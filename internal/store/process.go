@@ -12,11 +12,11 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ErrNoProcess says that a run's evidence does not show the process that was asked for.
+// ErrNoProcess says that no capture of a run shows the process that was asked for.
 var ErrNoProcess = errors.New("the evidence does not show this process")
 
-// UpdateProcess sets which process a run's report is to be about, as analysis.Options.Process, and queues the analysis,
-// in one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows
+// UpdateProcess sets which process a run's report is about, as analysis.Options.Process, and queues the analysis, in
+// one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows
 // the process.
 func (s *Store) UpdateProcess(ctx context.Context, run int64, process string) error {
 	return db.Tx(ctx, s, "choose process", func(tx pgx.Tx) error {

@@ -12,12 +12,12 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Project is a product under watch.
+// A Project is a product that is tested for leaks.
 type Project struct {
 	Name   string
-	Builds int
-	Runs   int
-	LastAt *time.Time
+	Builds int        // how many
+	Runs   int        // how many
+	LastAt *time.Time // when the newest run was created; nil for none
 }
 
 // ListProjects lists the projects that an actor may see, by name.
@@ -40,8 +40,8 @@ func (v View) ListProjects(ctx context.Context, a *accounts.Actor) ([]Project, e
 	return visible, db.Wrap("projects", err)
 }
 
-// CreateProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError
-// for a name that is none or that is taken.
+// CreateProject makes a project. user is the id of its first admin, 0 for none; by is who makes it, for the audit. Its
+// error is a *leaks.FieldError for a name that is invalid or taken.
 func (s *Store) CreateProject(ctx context.Context, name string, user int64, by string) error {
 	if err := leaks.CheckProjectName(name); err != nil {
 		return err
@@ -70,8 +70,8 @@ func projectID(ctx context.Context, q db.Querier, project string) (int64, error)
 	return id, db.Wrap("project", err)
 }
 
-// UpdateProjectName gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a
-// *leaks.FieldError for a name that is none or that is taken.
+// UpdateProjectName renames a project, with its uploads under way. Its error is ErrNotFound, or a *leaks.FieldError for
+// a name that is invalid or taken.
 func (s *Store) UpdateProjectName(ctx context.Context, project, to, by string) error {
 	if err := leaks.CheckProjectName(to); err != nil {
 		return err
@@ -95,12 +95,12 @@ func renameProject(ctx context.Context, tx pgx.Tx, project, to, by string) error
 		map[string]any{"name": project}, map[string]any{"name": to})
 }
 
-// FindProjectID is the number of a project, or ErrNotFound.
+// FindProjectID is the id of a project, or ErrNotFound.
 func (v View) FindProjectID(ctx context.Context, project string) (int64, error) {
 	return projectID(ctx, db.Q(v), project)
 }
 
-// FindProjectOfRun is the number of the project that a run belongs to, or ErrNotFound.
+// FindProjectOfRun is the id of the project that a run belongs to, or ErrNotFound.
 func (v View) FindProjectOfRun(ctx context.Context, run int64) (int64, error) {
 	id, err := db.Value[int64](ctx, db.Q(v),
 		`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)

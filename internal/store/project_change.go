@@ -10,20 +10,20 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ProjectSettings are what a team says of its project.
+// ProjectSettings are the settings of a project that its team can change.
 type ProjectSettings struct {
 	Name          string
-	DefaultBranch string // that other branches leave; "" where nobody says
+	DefaultBranch string // the branch that other branches leave; "" where not set
 }
 
-// FindProjectSettings returns what a team says of its project, or ErrNotFound.
+// FindProjectSettings returns the settings of a project, or ErrNotFound.
 func (v View) FindProjectSettings(ctx context.Context, project string) (ProjectSettings, error) {
 	p, err := db.One[ProjectSettings](ctx, db.Q(v), `select name, default_branch from projects where name = $1`, project)
 	return p, db.Wrap("project", err)
 }
 
-// UpdateProject changes what a team says of its project. Its error is ErrNotFound, or a *leaks.FieldError for a name
-// that is none or that is taken.
+// UpdateProject changes the settings of a project. Its error is ErrNotFound, or a *leaks.FieldError for a name that is
+// invalid or taken.
 func (s *Store) UpdateProject(ctx context.Context, project string, c leaks.ProjectChange, by string) error {
 	if err := c.Normalize(); err != nil {
 		return err

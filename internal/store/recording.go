@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// UpdateRecording notes what the recording of a run says, or returns ErrNotFound.
+// UpdateRecording stores the state that the recording of a run reports, or returns ErrNotFound.
 func (s *Store) UpdateRecording(ctx context.Context, run int64, r *leaks.RecordingState) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) UpdateRecording(ctx context.Context, run int64, r *leaks.Recordi
 	})
 }
 
-// UpdateRestored notes that nothing is changed on a host any more, for the runs of a project.
+// UpdateRestored stores that no settings are changed on a host any more, for the runs of a project.
 func (s *Store) UpdateRestored(ctx context.Context, project, host string, at time.Time) error {
 	text, err := json.Marshal(at)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *recordingRow) stored() (leaks.StoredRecording, error) {
 	return stored, nil
 }
 
-// ListRecordings lists what recordings say of the runs of a project, the newest first.
+// ListRecordings lists the states of the recordings of a project's runs, the newest first.
 func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.StoredRecording, error) {
 	rows, err := db.All[recordingRow](ctx, db.Q(v), `
 		select r.id, b.name as build, s.name as scenario, r.recording, r.recording_at as at
@@ -103,7 +103,7 @@ func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.Store
 	return list, nil
 }
 
-// FindRecording is what its recording says of a run; nil where nothing does.
+// FindRecording is the state of a run's recording; nil where none was reported.
 func (v View) FindRecording(ctx context.Context, run int64) (*leaks.StoredRecording, error) {
 	row, err := db.One[recordingRow](ctx, db.Q(v),
 		`select r.id, b.name as build, s.name as scenario, r.recording, r.recording_at as at

@@ -19,17 +19,17 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Result is the report of a run and what it rests on.
+// A Result is the report of a run with the versions of its input.
 type Result struct {
 	Report   *analysis.Report
-	Key      string          // blob of the whole report
+	Key      string          // of the blob with the whole report
 	Revision int64           // as FindAnalysisInput gave it
-	Table    AllocationTable // that the sites' rows are numbers of; zero where the report is of snapshots
+	Table    AllocationTable // the table that TableSites of the report refer to; zero for snapshots
 }
 
-// UpdateResult replaces a run's result and ends the job, in one transaction: with it go the signatures that its sites
-// had and have, and what the project knows of them. A result that rests on older captures, names or rules than the one
-// that is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
+// UpdateResult replaces a run's result and ends the job, in one transaction, with the signatures that its sites had and
+// have and the states of these. A result that rests on older captures, names or rules than the one that is stored is
+// dropped. It returns ErrFenced when the lease is lost.
 func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the
 	// transaction.

@@ -19,7 +19,7 @@ var mended = []string{
 	"reader-expensive", codeCancelled,
 }
 
-// IsRetryable reports whether a failure with this code may end better.
+// IsRetryable reports whether another attempt may succeed after a failure with this code.
 func IsRetryable(code string) bool {
 	for _, m := range mended {
 		if m == code {
@@ -29,7 +29,7 @@ func IsRetryable(code string) bool {
 	return false
 }
 
-// RetryRun queues again what of a run failed and may end better, and returns how many jobs that are.
+// RetryRun queues the failed jobs of a run again for which another attempt may succeed, and returns how many.
 func (s *Store) RetryRun(ctx context.Context, run int64) (n int, err error) {
 	err = db.Tx(ctx, s, "try again", func(tx pgx.Tx) error {
 		n, err = retry(ctx, tx, run, mended)
@@ -38,9 +38,9 @@ func (s *Store) RetryRun(ctx context.Context, run int64) (n int, err error) {
 	return n, err
 }
 
-// RetryInternal queues again, in all runs, what other versions of heapdrift than this one failed for reasons of their
-// own, and returns in how many runs that is. It is done once for each version, because a job that fails again is
-// recorded with the present version.
+// RetryInternal queues the jobs of all runs again that other versions of heapdrift failed because of faults of their
+// own, and returns in how many runs. It does so once for each version, because a job that fails again is recorded with
+// the present version.
 func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) {
 	runs, err := db.Values[int64](ctx, db.Conns(s), `
 		select distinct j.run_id from jobs j join runs r on r.id = j.run_id left join evidence e on e.id = j.evidence_id

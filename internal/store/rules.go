@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A RuleFile is one version of a project's rules. The zero one is that of a project that has none.
+// A RuleFile is one version of a project's rules; zero for a project that has none.
 type RuleFile struct {
 	Version int // counts from 1
 	Text    string
@@ -26,7 +26,7 @@ type RuleFile struct {
 	At       time.Time
 }
 
-// FindRules returns the rules that a project has, or ErrNotFound for no project.
+// FindRules returns the present rules of a project, or ErrNotFound for no project.
 func (v View) FindRules(ctx context.Context, project string) (RuleFile, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {
@@ -60,7 +60,7 @@ func (v View) ListRules(ctx context.Context, project string) ([]RuleFile, error)
 // A RuleChange is a new text of a project's rules.
 type RuleChange struct {
 	Text, Author, Note string
-	Version            int64 // that it was made of; negative for any
+	Version            int64 // version that it is based on; negative for any
 }
 
 func (c *RuleChange) check() error {
@@ -77,8 +77,8 @@ func (c *RuleChange) check() error {
 }
 
 // CreateRules stores the text as the next version of a project's rules and queues the analysis of all its runs, in one
-// transaction; it returns how many. It returns ErrConflict where the present version is another than that of the
-// change, and the error of blame.ParseRules where the text is not a rule file.
+// transaction; queued is how many. It returns ErrConflict where the present version is not the one that the change is
+// based on, and the error of blame.ParseRules where the text is not a rule file.
 func (s *Store) CreateRules(ctx context.Context, project string, change RuleChange) (saved RuleFile,
 	queued int, err error) {
 	if err := change.check(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Run is one process's evidence in one build and scenario, with the outcome of its last analysis.
+// A Run is the evidence of one process in one build and scenario, with the result of its last analysis.
 type Run struct {
 	ID          int64
 	Project     string
@@ -21,19 +21,19 @@ type Run struct {
 	Scenario    string
 	Name        string
 	CreatedAt   time.Time
-	CompletedAt *time.Time // no more evidence is to come; nil while open
+	CompletedAt *time.Time // when it was told that no more evidence follows; nil while it is open
 	AnalysedAt  *time.Time // nil before the first result
-	ReportKey   string     // blob of the report
-	Status      string
-	Sentence    string
-	SiteCount   int64
-	ErrorCode   string // why the last analysis gave nothing
-	Error       string
-	Process     string // that was chosen for the report; "" for the one that holds most
-	Pending     int    // jobs queued or running
-	Failed      int    // pieces of evidence that could not be read
-	FailedCode  string // why: the code of all of them; "" where they differ
-	Evidence    int
+	ReportKey   string     // of the blob with the report; "" before the first result
+	Status      string     // an analysis.Status; "" before the first result
+	Sentence    string     // of the verdict, for people
+	SiteCount   int64      // how many sites the report has
+	ErrorCode   string     // code of the failure of the last analysis; "" for none
+	Error       string     // message of that failure
+	Process     string     // that was chosen for the report; "" for the one that holds most
+	Pending     int        // how many jobs are queued or running
+	Failed      int        // how many files could not be read
+	FailedCode  string     // the code that all of Failed have; "" where they differ
+	Evidence    int        // how many files
 }
 
 // State says how far a run is.
@@ -60,7 +60,7 @@ func (v View) FindRun(ctx context.Context, id int64) (Run, error) {
 	return run, db.Wrap("run", err)
 }
 
-// CompleteRun records that no more evidence is to come.
+// CompleteRun records that no more evidence follows for a run.
 func (s *Store) CompleteRun(ctx context.Context, id int64) error {
 	tag, err := db.Conns(s).Exec(ctx, `update runs set completed_at = coalesce(completed_at, now()) where id = $1`, id)
 	if err == nil && tag.RowsAffected() == 0 {

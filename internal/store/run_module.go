@@ -13,26 +13,27 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A WantedModule is a module that runs of a project lack symbols of.
+// A WantedModule is a module for which runs of a project lack symbols.
 type WantedModule struct {
 	Name    string // file name
 	PDB     string // file name; "" unknown
 	DebugID string // "" where the evidence does not say
 	Size    int64  // of the image, in bytes; 0 unknown
 	Bits    int
-	Symbols string // what there is: none, export …
-	Match   string
-	Runs    int   // of the project that lack them
-	LastRun int64 // the newest of them
-	Unnamed int64 // frames without a name, in the run that has most at stake
-	// What is held under those frames, in the run that has most at stake.
+	Symbols string // capture.SymbolKind of what there is: "none", "export"
+	Match   string // how the symbols were matched, or what is missing, in a sentence
+	Runs    int    // how many runs of the project lack them
+	LastRun int64  // id of the newest of them
+	Unnamed int64  // frames without a name, in the run that holds most under them
+	// StakeCount and StakeBytes are the blocks and bytes held under those frames, in the run that holds most.
 	StakeCount int64
 	StakeBytes int64
-	Tried      []capture.Attempt
+	Tried      []capture.Attempt // every place that was searched
 }
 
-// ListWantedModules lists the modules that runs of a project lack symbols of, those with most at stake first, or says
-// ErrNotFound. Runs of one module count together where evidence gives them the same id, or the same name and size.
+// ListWantedModules lists the modules for which runs of a project lack symbols, those with most bytes under unnamed
+// frames first. It returns ErrNotFound for no project. Runs of one module count together where evidence gives them the
+// same id, or the same name and size.
 func (v View) ListWantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A RunTrace is what the report of a run says of its trace, as far as windows need it.
+// A RunTrace has the parts of a run's report of its trace that windows need.
 type RunTrace struct {
-	Report  string          // blob of the report; another one has other sites
+	Report  string          // key of the blob with the report; another report has other sites
 	Table   AllocationTable // zero where the report is of snapshots
 	Summary *analysis.Report
-	Sites   []analysis.SiteRows // by rank
+	Sites   []analysis.SiteRows // in the order of the report
 }
 
-// FindTraceReport returns which report and which table the windows of a run rest on, or says ErrNotFound before the
-// first result.
+// FindTraceReport returns the key of the report and the allocation table that windows of a run rest on; ErrNotFound
+// before the first result.
 func (v View) FindTraceReport(ctx context.Context, run int64) (report string, t AllocationTable, err error) {
 	type row struct {
 		tableRow

@@ -35,10 +35,10 @@ func lastMigration() int64 {
 	return last
 }
 
-// KnownSchema is the version of the schema that this program's migrations end at.
+// KnownSchema is the newest version of the schema that this program knows.
 func KnownSchema() int64 { return known }
 
-// SchemaVersions are those of a database and of this program.
+// SchemaVersions are the version that a database has and the one that this program knows.
 type SchemaVersions struct{ Have, Want int64 }
 
 // FindSchemaVersions tells the versions of the schema.
@@ -47,7 +47,8 @@ func (s *Store) FindSchemaVersions(ctx context.Context) (SchemaVersions, error) 
 	return SchemaVersions{have, known}, db.Wrap("schema", err)
 }
 
-// CheckSchema returns an ErrSchema that says what to do where the database has another schema than this program knows.
+// CheckSchema returns an error that wraps ErrSchema and says what to do if the database does not have the schema that
+// this program knows.
 func (s *Store) CheckSchema(ctx context.Context) error {
 	v, err := s.FindSchemaVersions(ctx)
 	switch {

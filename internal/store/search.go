@@ -10,13 +10,13 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A SearchQuery asks for items with a text in their names, in any case. Empty fields do not narrow the search.
+// A SearchQuery searches for a text in names, in upper or lower case. Empty fields do not restrict it.
 type SearchQuery struct {
 	Text  string
-	Owner string // of leaks: by rule, or assignee
-	File  string // of leaks: the file of the frame to blame
-	Build string // of leaks: first or last bad in it; of runs and builds: its name
-	Limit int    // of each kind
+	Owner string // of leaks: team or person, by rule or assigned
+	File  string // of leaks: source file of the blamed frame
+	Build string // of leaks: first or last bad build; of runs and builds: the build's name
+	Limit int    // most hits of each kind
 }
 
 // SearchHits are what a search finds in projects that the actor may read, of each kind up to its limit.
@@ -29,18 +29,18 @@ type SearchHits struct {
 	Projects []string
 }
 
-// A LeakHit is a signature that leaked or grew in any run.
+// A LeakHit is a leak: a signature that leaked or grew in any run.
 type LeakHit struct {
 	Project, Signature, Title string
 	State                     leaks.State
 	Blame                     *analysis.Blame
-	LastBad                   string
+	LastBad                   string // newest build in which it was bad
 }
 
-// A ModuleHit is a module whose functions are to blame for leaks.
+// A ModuleHit is a module with blamed functions.
 type ModuleHit struct {
 	Project, Module string
-	Leaks           int
+	Leaks           int // how many leaks it is blamed for
 }
 
 // A RunHit is a run, found by its process, scenario or name.
@@ -58,7 +58,7 @@ type FileHit struct {
 	Project, Build, Name string
 }
 
-// Search finds what the actor may read.
+// Search searches the projects that the actor may read.
 func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*SearchHits, error) {
 	type project struct {
 		ID   int64

@@ -13,13 +13,13 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Signature is a leak's identity in a project, with what the runs and the team say of it.
+// A Signature is a leak of a project: its identity, and what the runs and the team say of it.
 type Signature struct {
 	Identity
 	leaks.Triage
 	SeenBuilds
-	Latest leaks.Figure // of the newest build that has it
-	// Measured is the scenario that Latest was measured in; "" where no run shows it any more.
+	Latest leaks.Figure // its numbers in the newest build that shows it
+	// Measured is the scenario of the run that Latest is from; "" where no run shows it any more.
 	Measured string
 	States   []leaks.ScenarioState // by scenario; Triage.State is the gravest
 }
@@ -27,15 +27,15 @@ type Signature struct {
 // An Identity names a leak and says what its name is made of.
 type Identity struct {
 	ID        int64
-	Text      string // as reports and addresses have it
-	Kind      string
+	Text      string // "sig1:…"
+	Kind      string // of memory: "heap" or "virtual"
 	Title     string
-	Blame     *analysis.Blame // nil without a stack
-	Frames    []string        // what the signature is made of, the one to blame first
-	Fine      string          // finer signature
-	Leaf      string          // coarser signature
-	Outline   string          // signature that evidence without inlined calls gives; "" where it is no other
-	Group     string          // by the project's rules
+	Blame     *analysis.Blame // the blamed frame; nil without a stack
+	Frames    []string        // names that it is made of, the blamed frame first
+	Fine      string          // finer signature, of all frames
+	Leaf      string          // coarser signature, of origin and blamed frame alone
+	Outline   string          // signature without inlined calls; "" where it is the same
+	Group     string          // its group by the project's rules; "" for none
 	CreatedAt time.Time
 	// Provisional says that a frame has no name: symbols will give another signature.
 	Provisional bool
@@ -45,7 +45,7 @@ type Identity struct {
 type SeenBuilds struct {
 	Worst       string // the gravest class that any run gave it
 	FirstBad    string // the first build in which it leaked or grew
-	LastClean   string // the last build before FirstBad that exercised it, in the same scenario, and where it did not; "" for none
+	LastClean   string // the last build before FirstBad that was clean of it in the same scenario; "" for none
 	LastBad     string // the newest build in which it leaked or grew
 	LastSeen    string // the newest build that shows it, leaking or not
 	FixedIn     string // of the states fixed and regressed: the build it was fixed in
@@ -109,8 +109,8 @@ func (r *signatureRow) signature() Signature {
 		Measured: r.Measured}
 }
 
-// FindSignature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that
-// one.
+// FindSignature returns the leak with a signature, or ErrNotFound. A signature that became part of another leak finds
+// that leak.
 func (v View) FindSignature(ctx context.Context, project, text string) (Signature, error) {
 	row, err := db.One[signatureRow](ctx, db.Q(v), `
 		select `+signatureColumns+` from signatures asked join projects p on p.id = asked.project_id join signatures s on s.id = asked.root_id

@@ -25,35 +25,35 @@ const (
 // ValidSignatureOrder reports whether signatures can be sorted by o.
 func ValidSignatureOrder(o SignatureOrder) bool { return o == "" || signatureOrders[o] != nil }
 
-// A SignatureQuery chooses a page of a project's signatures: those that ever leaked or grew, unless it asks for a
-// class. Runs add signatures and change their ranks: a page is named by the signature that stands before it.
+// A SignatureQuery chooses a page of a project's leaks: the signatures that ever leaked or grew, unless it asks for a
+// class. Runs add signatures and change their ranks: a page is named by the signature before it.
 type SignatureQuery struct {
 	Project  string
 	State    leaks.State    // "" for all
 	Owner    string         // by rule, or assignee; "" for all
 	Scenario string         // in which it was seen; "" for all
-	Module   string         // of the frame to blame, leaks.NoModule for none; "" for all
+	Module   string         // of the blamed frame, leaks.NoModule for none; "" for all
 	Test     string         // in which a list of leaks at exit shows it; "" for all
-	Text     string         // in title, blame frame or signature, in any case; "" for all
-	Class    string         // of the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for really all
+	Text     string         // part of the title, blamed frame or signature, in upper or lower case; "" for all
+	Class    string         // class in the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for every signature
 	Order    SignatureOrder // "" for score
 	Limit    int
-	After    int64 // id of a signature: only those that stand behind it; 0 for the first page
-	Offset   int   // of those, how many are passed over
-	Strip    int   // how many builds, the newest ones with results, the heat strip has; 0 for none
+	After    int64 // id of a signature: only those after it; 0 for the first page
+	Offset   int   // how many of those to skip
+	Strip    int   // how many of the newest builds with results the heat strip has; 0 for no strip
 }
 
 // A SignaturePage is a page of signatures.
 type SignaturePage struct {
 	Rows   []SignatureRow
-	Before int // signatures on the pages before
-	Total  int
-	Counts map[leaks.State]int // by state, of the query without its State
+	Before int                 // how many are on the pages before
+	Total  int                 // how many are on all pages
+	Counts map[leaks.State]int // how many in each state, without the State of the query
 	Builds []BuildRef          // of the heat strip, oldest first
 	Owners []string            // all owners and assignees of the project
 }
 
-// Next is what After is for the next page; 0 where there is none.
+// Next is the After of the next page; 0 where there is none.
 func (p *SignaturePage) Next() int64 {
 	if n := len(p.Rows); n > 0 && p.Before+n < p.Total {
 		return p.Rows[n-1].ID
@@ -64,7 +64,7 @@ func (p *SignaturePage) Next() int64 {
 // A SignatureRow is one signature as a table shows it.
 type SignatureRow struct {
 	Signature
-	Strip []leaks.Outcome // by Builds, over the scenarios asked for: the gravest
+	Strip []leaks.Outcome // in the order of Builds: the gravest outcome over the scenarios asked for
 }
 
 // A keyOrder is the order of signatures s: by columns, the largest first and none last, then by their ids.
@@ -241,7 +241,7 @@ func countSignatures(ctx context.Context, q db.Querier, page *SignaturePage, sta
 	return err
 }
 
-// ListOwners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.
+// ListOwners lists the owners and assignees of all leaks of a project, or returns ErrNotFound.
 func (v View) ListOwners(ctx context.Context, project string) ([]string, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {

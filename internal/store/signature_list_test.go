@@ -101,7 +101,7 @@ func TestFindings(t *testing.T) {
 		t.Fatalf("%d %v %+v", total, err, page)
 	}
 	if f := page[0]; f.Run != run || f.State != leaks.StateFound || f.Sites != 1 || f.Growth.Bytes != 9 ||
-		f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
+		f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.ByKind[0].Kind != "umdh-snapshot" {
 		t.Errorf("%+v", f)
 	}
 	page, total, err = l.now().ListFindings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})

@@ -13,24 +13,24 @@ import (
 
 // A SiteRow is one site as a table shows it.
 type SiteRow struct {
-	Ordinal     int
-	Signature   string // of the project: where the report's own became part of another, the other
-	Kind        string
-	Heap        string
-	Verdict     string
-	Blame       string
-	Place       string
-	Count       int64
-	Bytes       int64
-	GrowthCount *int64
-	GrowthBytes *int64
-	Series      []int64 // bytes at each snapshot
-	Flags       []string
-	Traces      []string
-	StackID     *int64
-	AliasIDs    []int64
+	Ordinal     int                 // index of the site in the report
+	Signature   string              // that of the leak in the project: where the report's own became part of another, the other
+	Kind        string              // of memory: "heap", "virtual" or "heap-virtual"
+	Heap        string              // handle in hex; "" where unknown
+	Verdict     string              // an analysis.Class
+	Blame       string              // the blamed frame
+	Place       string              // file and line of the blamed frame; "" where unknown
+	Count       int64               // blocks held at the end
+	Bytes       int64               // held at the end
+	GrowthCount *int64              // blocks; nil where there is nothing to compare with
+	GrowthBytes *int64              // nil where there is nothing to compare with
+	Series      []int64             // bytes at each snapshot
+	Flags       []string            // the Flag constants of package analysis
+	Traces      []string            // the evidence's ids of the stack
+	StackID     *int64              // for ListStackFrames; nil without a stack
+	AliasIDs    []int64             // further stacks that the evidence gives for the same allocations
 	Life        *analysis.Lifetimes // of traces, over the whole trace; else nil
-	TableSites  []uint32            // numbers in the allocation table of the trace
+	TableSites  []uint32            // values of Row.Site in the allocation table of the trace
 	Score       *float64            // probability that it is a leak; nil where nothing can be said
 }
 
@@ -67,17 +67,17 @@ func ValidSiteOrder(o SiteOrder) bool { return siteOrders[o] != "" }
 type SiteQuery struct {
 	Run          int64
 	Order        SiteOrder // "" for growth
-	Filter       string    // text in any frame, the heap, the id or the signature; "" for all
+	Filter       string    // part of a frame, the heap, the id or the signature; "" for all
 	Heap         string    // handle, "" for all
-	Class        string    // verdict, "" for all
+	Class        string    // an analysis.Class; "" for all
 	Kind         string    // of memory, "" for all
 	OwnSignature string    // signature as the run's report has it, "" for all
 	// BeforeExit orders by the numbers of the instant before the process ended.
 	BeforeExit bool
-	// Ordinals are the only sites that count; nil for all.
+	// Ordinals restricts the query to these sites; nil for all.
 	Ordinals []int
-	Limit    int
-	Offset   int
+	Limit    int // most sites of the page
+	Offset   int // how many sites to skip
 }
 
 const siteColumns = `ordinal, coalesce((select root.text from signatures own join signatures root on root.id = own.root_id where own.id = signature_id), '') as signature,
@@ -166,7 +166,7 @@ func (v View) ListSites(ctx context.Context, q SiteQuery) (page []SiteRow, total
 	return page, total, db.Wrap("sites", err)
 }
 
-// ListSiteOrdinals returns the ranks of all sites that a query chooses, ascending, whatever its order and page.
+// ListSiteOrdinals returns the Ordinals of all sites that a query chooses, ascending, whatever its order and page.
 func (v View) ListSiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
 	where, args := q.where()
 	ordinals, err := db.Values[int](ctx, db.Q(v), `select ordinal from sites where `+where+` order by ordinal`, args)
@@ -210,7 +210,7 @@ func likeText(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }
 
-// FindSite returns one site by its rank, or ErrNotFound.
+// FindSite returns the site with this Ordinal, or ErrNotFound.
 func (v View) FindSite(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
 	site, err := db.One[storedSite](ctx, db.Q(v), `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`,
 		run, ordinal)

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// FindSourceLinks say where the source files of a project can be read.
+// FindSourceLinks returns the links to the source files of a project.
 func (v View) FindSourceLinks(ctx context.Context, project string) (leaks.SourceLinks, error) {
 	type linkTexts struct{ SourceLinks, CommitsLink string }
 	texts, err := db.One[linkTexts](ctx, db.Q(v),
@@ -48,7 +48,8 @@ func (s *Store) UpdateSourceLinks(ctx context.Context, project string, links lea
 	})
 }
 
-// ListCommits are those of builds, by the builds' names; builds of which no upload says one are left out.
+// ListCommits returns the commits of builds by the names of the builds; builds whose commit is not declared are left
+// out.
 func (v View) ListCommits(ctx context.Context, project string, builds ...string) (map[string]string, error) {
 	type buildCommit struct{ Name, Commit string }
 	list, err := db.All[buildCommit](ctx, db.Q(v), `

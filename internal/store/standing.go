@@ -8,8 +8,8 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// CountOpenLeaks counts what leaks and grows in a project, or returns ErrNotFound for no project. Open leaks that are
-// lost together in the newest build that shows them count once.
+// CountOpenLeaks counts the open leaks of a project, or returns ErrNotFound for no project. Open leaks that are lost
+// together in the newest build that shows them count once.
 func (v View) CountOpenLeaks(ctx context.Context, project string) (leaks.OpenLeakCounts, error) {
 	id, err := projectID(ctx, db.Q(v), project)
 	if err != nil {

@@ -56,7 +56,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return &Store{Pool: pool}, nil
 }
 
-// Migrate brings the schema to the version of this program, and the builds into its order. Instances that start
+// Migrate brings the schema to the version of this program, and computes the order of builds. Instances that start
 // together take turns.
 func Migrate(ctx context.Context, url string) error {
 	if err := MigrateTo(ctx, url, known); err != nil {

@@ -17,8 +17,8 @@ import (
 // so that no run misses a file that it wants. Captures share it.
 const symbolsLock = 0x53594d42
 
-// CreateSymbolFile records a file whose content is stored, and queues the naming of every run that wants it, in one
-// transaction. A file that is there already stays as it is unless the new one says more; the files of symbol servers
+// CreateSymbolFile records a file whose content is stored, and queues the symbolise jobs of the runs that want it, in
+// one transaction. A file that is there already stays as it is unless the new one says more. Files of symbol servers
 // queue nothing, since whoever finds one uses it at once.
 func (s *Store) CreateSymbolFile(ctx context.Context, f SymbolFile) (CreatedSymbolFile, error) {
 	var added CreatedSymbolFile

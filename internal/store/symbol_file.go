@@ -10,42 +10,42 @@ import (
 
 // The origins of symbol files.
 const (
+	// The origins of symbol files.
 	OriginUpload = "upload" // a team's own: the modules they belong to are in-app
 	OriginServer = "server" // fetched from a symbol server
 )
 
-// A SymbolFile is a PDB or an image in the team's store.
+// A SymbolFile is a PDB or an image in the team's symbol store.
 type SymbolFile struct {
 	ID          int64
 	Kind        string // pdb or image
 	Name        string // file name
-	Key         string // folder in a symbol store, name/KEY/name: a PDB's debug id, an image's time stamp and size
+	Key         string // middle folder of its path in a symbol store, name/KEY/name: a PDB's debug id, an image's time stamp and size
 	DebugID     string // of the PDB, or of the PDB that an image names
 	PDB         string // file name of the PDB; that which an image names
 	Timestamp   int64  // of an image
 	SizeOfImage int64  // in bytes; 0 unknown
 	Bits        int    // 32 or 64; 0 unknown
 	Machine     string // x86, x64, arm64, arm; "" unknown
-	Symbols     string // private, public, export or none
+	Symbols     string // capture.SymbolKind of what it can give
 	Note        string // what limits it, in a sentence; "" for nothing
 	SHA256      string
 	Bytes       int64
-	Origin      string
-	Group       string // what files that came together share; "" for nothing
+	Origin      string // OriginUpload or OriginServer
+	Group       string // shared by files that were uploaded together; "" for none
 	UploadedAt  time.Time
 }
 
-// An CreatedSymbolFile is a file as the store has it now.
+// A CreatedSymbolFile is a symbol file as it is stored now.
 type CreatedSymbolFile struct {
 	SymbolFile
-	New  bool // it was not there before
-	Runs int  // how many runs are being symbolised again because of it
+	New  bool // it was not stored before
+	Runs int  // how many runs are symbolised again because of it
 }
 
-// A SymbolQuery chooses a page of symbol files, which are uploaded all the time: a page is named by the file that
-// stands before it.
+// A SymbolQuery chooses a page of symbol files. New ones come all the time: a page is named by the file before it.
 type SymbolQuery struct {
-	Filter string // part of a name or key, in any case; "" for all
+	Filter string // part of a name or key, in upper or lower case; "" for all
 	After  int64  // id of a file: only older ones; 0 for the newest
 	Limit  int
 }
@@ -53,11 +53,11 @@ type SymbolQuery struct {
 // A SymbolPage is a page of symbol files, the newest first.
 type SymbolPage struct {
 	Files  []SymbolFile
-	Before int // files on newer pages
-	Total  int // on all pages
+	Before int // how many files are on newer pages
+	Total  int // how many files are on all pages
 }
 
-// Next is what After is for the next page; 0 where there is none.
+// Next is the After of the next page; 0 where there is none.
 func (p *SymbolPage) Next() int64 {
 	if n := len(p.Files); n > 0 && p.Before+n < p.Total {
 		return p.Files[n-1].ID
@@ -71,13 +71,13 @@ func symbolFile(ctx context.Context, q db.Querier, name, key string) (SymbolFile
 		` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
 }
 
-// FindSymbolFile returns the file that has the key under the name, in any case, or ErrNotFound.
+// FindSymbolFile returns the file with this name and key, in upper or lower case, or ErrNotFound.
 func (v View) FindSymbolFile(ctx context.Context, name, key string) (SymbolFile, error) {
 	f, err := symbolFile(ctx, db.Q(v), name, key)
 	return f, db.Wrap("symbol file", err)
 }
 
-// ListSymbolFilesByName returns all files that go by one of the names, in any case, the newest first.
+// ListSymbolFilesByName lists all files with one of the names, in upper or lower case, the newest first.
 func (v View) ListSymbolFilesByName(ctx context.Context, names []string) ([]SymbolFile, error) {
 	list, err := db.All[SymbolFile](ctx, db.Q(v), `select `+symbolColumns+
 		` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, foldedNames(names))

@@ -9,9 +9,9 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ListTraceFiles lists the evidence of a run that is there and may be one trace with e: e first, the others of its kind
-// in the order of upload. Those that failed are among them: half of a trace may be none. done says that all are stored
-// as one trace already.
+// ListTraceFiles lists the evidence of a run that may be one trace with e: e first, then the others of its kind in the
+// order of upload. Failed ones are included: half of a trace may be unreadable alone. done says that all are stored as
+// one trace already.
 func (v View) ListTraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
 	files, err = db.All[Evidence](ctx, db.Q(v), `
 		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, e.Kind)

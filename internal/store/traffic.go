@@ -2,9 +2,9 @@ package store
 
 import "time"
 
-// Traffic is what came with a token, or is reserved for what is to come, on a day in UTC. The zero one is none.
+// Traffic is how many bytes were uploaded with a token, or are reserved, on a day in UTC. The zero Traffic is none.
 type Traffic struct {
-	Token int64
-	Day   time.Time
+	Token int64     // id
+	Day   time.Time // midnight in UTC
 	Bytes int64
 }

@@ -27,8 +27,8 @@ type triageRow struct {
 
 func (r *triageRow) triage() leaks.Triage { return r.TriageAt(r.Now) }
 
-// UpdateTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict,
-// or a *leaks.FieldError that says which field is wrong.
+// UpdateTriage changes what the team says of a leak and records who did it. It returns ErrNotFound, ErrConflict, or a
+// *leaks.FieldError that says which field is wrong.
 func (s *Store) UpdateTriage(ctx context.Context, project, signature string, change leaks.TriageChange) (
 	after leaks.Triage, err error,
 ) {
@@ -42,14 +42,14 @@ func (s *Store) UpdateTriage(ctx context.Context, project, signature string, cha
 	return after, err
 }
 
-// A PickedSignature is a signature as somebody picked it from a list: Version is the version of the team's word that
-// the list showed, negative for any.
+// A PickedSignature is a leak that somebody picked from a list. Version is the version of its triage that the list
+// showed, negative for any.
 type PickedSignature struct {
 	Signature string
 	Version   int64
 }
 
-// UpdateTriages makes the same change of several signatures, of all or of none. Its errors are those of UpdateTriage.
+// UpdateTriages makes the same change of several leaks: of all, or of none. Its errors are those of UpdateTriage.
 func (s *Store) UpdateTriages(
 	ctx context.Context, project string, picks []PickedSignature, change leaks.TriageChange,
 ) error {

@@ -13,8 +13,8 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ErrInUse says that a preview cannot be made at the moment: others hold the project's signatures, or its runs are too
-// large to be decided again in the time for which a preview may hold them itself.
+// ErrInUse says that a preview cannot be made now: the project's signatures are locked, or its runs are too large to be
+// decided again while a preview may lock them.
 var ErrInUse = errors.New("store: the signatures of the project are in use")
 
 // errUndone ends the transaction of a preview, so that it changes nothing.
@@ -26,9 +26,9 @@ const (
 	previewWork = 3 * time.Second
 )
 
-// PreviewTriage says what a change of what the team says of a signature would do to the gates of the newest build, and
-// of the newest one in which the signature was bad. It makes the change, decides again and rolls the change back, so
-// that the effects of a change are computed in one place only. Its errors are those of UpdateTriage, and ErrInUse.
+// PreviewTriage says what a change of a leak's triage would do to the gates of the newest build, and of the newest
+// build in which it was bad. It makes the change, decides again and rolls the change back, so that the effects of a
+// change are computed in one place only. Its errors are those of UpdateTriage, and ErrInUse.
 func (s *Store) PreviewTriage(ctx context.Context, project, signature string,
 	change leaks.TriageChange) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, previewWork)

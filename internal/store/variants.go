@@ -19,10 +19,10 @@ const (
 // runSpan is the time in ns between which a run r measured growth; 0 where its evidence has no times.
 const runSpan = `coalesce((r.summary #>> '{window,duration_ns}')::bigint, (r.summary #>> '{snapshots,-1,at_ns}')::bigint - (r.summary #>> '{snapshots,0,at_ns}')::bigint, 0)`
 
-// LeakStacks are the stacks of a leak, as far as they were looked at.
+// LeakStacks are the stacks of a leak, as far as they were read.
 type LeakStacks struct {
-	Runs []LeakRun // the shown one first, then those of the newest builds
-	Seen []leaks.StackSighting
+	Runs []LeakRun             // the shown one first, then those of the newest builds
+	Seen []leaks.StackSighting // by run
 }
 
 // A LeakRun is a run that shows a leak.
@@ -31,12 +31,12 @@ type LeakRun struct {
 	Name            string
 	Build, Scenario string
 	Branch          string // of the build
-	Sites           int    // of the leak, all of them
-	SitesRead       int    // how many of the leak's sites were read
-	SpanNS          int64  // between which its growth was measured; 0 where the evidence has no times
+	Sites           int    // how many sites of the leak it has
+	SitesRead       int    // how many of Sites were read
+	SpanNS          int64  // time over which its growth was measured; 0 where the evidence has no times
 }
 
-// Run is one of the runs by its id; nil for another.
+// Run returns the run with this id; nil where Runs does not have it.
 func (l *LeakStacks) Run(id int64) *LeakRun {
 	for i := range l.Runs {
 		if l.Runs[i].ID == id {
@@ -56,8 +56,8 @@ const stacksOfRuns = `
 		order by site.ordinal limit $3) st
 	order by n.at, st.ordinal`
 
-// FindNewestLeakStacks returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run
-// that the page is about; it is looked at whatever its build.
+// FindNewestLeakStacks returns the stacks of a leak in its newest runs. root is the id of its signature; shown is the
+// id of the run that the page is about, which is read whatever its build.
 func (v View) FindNewestLeakStacks(ctx context.Context, root, shown int64) (*LeakStacks, error) {
 	list := &LeakStacks{}
 	var err error

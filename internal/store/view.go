@@ -6,9 +6,9 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A View is one snapshot of the database: everything that is read through it is of one instant, however many statements
-// it takes. All reading of pages and of the API goes through one, and so do lists that a job works from. It is good for
-// the function that it was given to, and for one goroutine.
+// A View is one snapshot of the database: all that is read through it is of one instant, however many statements it
+// takes. Pages and the API read through a View, and so do jobs that work from lists. It is valid within the function
+// that it is passed to, for one goroutine.
 type View struct{ db.View }
 
 // View calls f with a snapshot and returns its error as it is. The snapshot holds one of the store's few connections: f

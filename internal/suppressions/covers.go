@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// A Pattern is the line that Write makes of a frame with a function, by the globs as they are written.
+// A Pattern is the line that Write makes for a frame with a function.
 type Pattern struct {
 	form   Form
 	module string // in lower case; "" for any
 	globs  []string
 }
 
-// A Name is a function as a form has it, and its module in lower case, "" where the evidence does not tell it.
+// A Name is a function in the spelling of a form, and its module in lower case, "" where unknown.
 type Name struct {
 	module string
 	names  []string
 }
 
-// NewPattern is the pattern of a frame in a form.
+// NewPattern makes the pattern of a frame in a form.
 func NewPattern(form Form, f Frame) Pattern {
 	p := Pattern{form: form, module: strings.ToLower(f.Module), globs: []string{printed(f.Function)}}
 	switch form {
@@ -30,7 +30,7 @@ func NewPattern(form Form, f Frame) Pattern {
 	return p
 }
 
-// NewName is a function of a form. The frame is named as in signatures: its module has no extension.
+// NewName makes the name of a frame in a form. The frame is named as in signatures: its module has no extension.
 func NewName(form Form, f Frame) Name {
 	n := Name{module: strings.ToLower(f.Module), names: []string{f.Function}}
 	if form == Valgrind {
@@ -39,7 +39,7 @@ func NewName(form Form, f Frame) Name {
 	return n
 }
 
-// Covers reports whether the pattern is for a function of the same form.
+// Covers reports whether the pattern matches the function; both must be of one form.
 func (p *Pattern) Covers(n *Name) bool {
 	if p.form == DrMemory && p.module != "" && n.module != "" && !matches(p.module, n.module) && !matches(p.module, n.module+".dll") {
 		return false
@@ -92,7 +92,7 @@ func mangled(name string) []string {
 	return []string{b.String() + "Ev"}
 }
 
-// ReadsAsGlob is the first character of a function's name that the form reads as something else; "" for none.
+// ReadsAsGlob is the first character of a function's name that the form would read as a wildcard; "" for none.
 // Valgrind's mangled names have none.
 func ReadsAsGlob(form Form, name string) string {
 	special := map[Form]string{LSan: "*$", DrMemory: "*?"}[form]

@@ -25,7 +25,7 @@
 // Mangled names: the Itanium C++ ABI, section 5.1.
 package suppressions
 
-// A Form is a form of suppressions.
+// A Form is the file format of one tool's suppressions.
 type Form string
 
 // The forms.
@@ -38,7 +38,7 @@ const (
 // Forms lists all forms.
 var Forms = []Form{LSan, Valgrind, DrMemory}
 
-// Tool is the tool that takes the form.
+// Tool is the name of the tool that reads the form.
 func (f Form) Tool() string {
 	switch f {
 	case LSan:
@@ -54,9 +54,9 @@ func (f Form) Tool() string {
 // A Suppression is one entry of a file that is about leaks.
 type Suppression struct {
 	Form Form
-	Line int    // where it begins, from 1
-	Name string // "" for none; of LeakSanitizer the pattern as it is written
-	// Pattern is LeakSanitizer's: a glob for all of a name. It has no Frames then.
+	Line int    // where it begins in the file, from 1
+	Name string // "" for none; for LeakSanitizer the pattern as it is written
+	// Pattern is the glob of LeakSanitizer for a whole name; Frames is empty then. It is "" for other forms.
 	Pattern string
 	Frames  []Frame // innermost first
 }
@@ -65,14 +65,14 @@ type Suppression struct {
 type Frame struct {
 	Module   string // glob of its name or, with a slash, of its path; "" for any
 	Function string // glob of the name as in the source, without arguments; "" for any
-	// Many is any number of frames, or one or more of Module.
+	// Many matches any number of frames; with a Module, one or more of it.
 	Many bool
 }
 
-// A Rejection is a line that cannot be told to heapdrift.
+// A Rejection is a line that heapdrift has no rule for.
 type Rejection struct {
-	Line         int // from 1
-	Text, Reason string
+	Line         int    // from 1
+	Text, Reason string // the line, and why it has none
 }
 
 // MaxFrames is how many frames an entry may have.

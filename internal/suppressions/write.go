@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Write writes an entry in a form. reason says why the form cannot have it; "" where it can.
+// Write writes an entry in a form. If the form cannot express it, text is "" and reason says why; else reason is "".
 //
 // LeakSanitizer looks at one frame alone: its line names the first function of the entry, and so also suppresses what
 // other callers leak there.

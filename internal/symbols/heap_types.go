@@ -14,7 +14,7 @@ type HeapTypes struct {
 	open []*Types
 }
 
-// Find opens the types of a PDB; nil where the library does not have it.
+// Find opens the types of a PDB; nil where the library does not have it. They stay open until Close.
 func (h *HeapTypes) Find(ctx context.Context, pdb, debugID string) *Types {
 	if h.Library == nil {
 		return nil

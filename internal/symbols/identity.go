@@ -32,14 +32,14 @@ type Identity struct {
 	DebugID     string             // of a PDB, or of the PDB that an image names: GUID as 32 upper-case hex digits and age in hex
 	PDB         string             // file name of the PDB; that which an image names
 	Timestamp   uint32             // of an image
-	SizeOfImage uint32             // in bytes; a PDB's is computed from the section headers it keeps, 0 where it has none
+	SizeOfImage uint32             // in bytes; for a PDB from the section headers in it, 0 where it has none
 	Bits        uint8              // 32 or 64; 0 unknown
 	Machine     string             // x86, x64, arm64, arm; "" unknown
 	Symbols     capture.SymbolKind // what it can give: private, public, export or none
 	Note        string             // what limits it, in a sentence; "" for nothing
 }
 
-// Key is the file's folder in a symbol store: name/KEY/name.
+// Key is the middle folder of the file's path in a symbol store: name/KEY/name.
 func (i Identity) Key() string {
 	if i.Kind == KindImage {
 		return fmt.Sprintf("%08X%x", i.Timestamp, i.SizeOfImage)
@@ -47,8 +47,8 @@ func (i Identity) Key() string {
 	return i.DebugID
 }
 
-// Identify reads the identity of a symbol file. Its error is an *evidence.Error where the file cannot be used, else one
-// of reading it.
+// Identify reads the identity of a symbol file; name is its file name. Its error is an *evidence.Error where the file
+// cannot be used, else one of reading it.
 func Identify(ctx context.Context, name string, r io.ReaderAt, size int64) (Identity, error) {
 	if err := ctx.Err(); err != nil {
 		return Identity{}, err

@@ -10,11 +10,11 @@ import (
 	"heapdrift/internal/symbols/undname"
 )
 
-// An Outcome is what a look-up went by, and what keeps it from better answers.
+// An Outcome says which file a look-up used, and what limits its answers.
 type Outcome struct {
-	From    string // the PDB beside the image that was asked; "" for the file itself
+	From    string // the PDB beside the image that was used; "" for the file itself
 	Note    string // what limits the answers, in sentences; "" for nothing
-	Useless bool   // the file cannot tell functions and lines, whatever the address
+	Useless bool   // the file cannot give functions and lines for any address
 }
 
 // Lookup names addresses by a PDB, by an image and the PDB that lies beside it, or else by the image's exports. It

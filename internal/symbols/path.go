@@ -12,11 +12,11 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// A PathLibrary is a symbol path as a Library.
+// A PathLibrary makes a symbol path a Library.
 type PathLibrary struct{ Path *symsrv.SymbolPath }
 
-// CheckFile tells whether a file is the one that was asked for; a symbol path needs it to tell a file of the right name
-// from the right file.
+// CheckFile returns nil if a file is the one that want identifies, else why not. A symbol path needs it to refuse other
+// files of the same name.
 func CheckFile(ctx context.Context, path string, want symsrv.Identity) error {
 	f, err := openLocal(ctx, path, path)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 // A Resolver names the return addresses of captures.
 type Resolver struct {
 	Library Library
-	// Indexes keeps an index per PDB; nil looks the addresses up in the PDB itself, which is faster for a PDB that is
-	// needed once.
+	// Indexes caches an index for each PDB; nil looks the addresses up in the PDB itself, which is faster for a PDB
+	// that is needed once.
 	Indexes IndexCache
 }
 
 // atOnce is how many modules are resolved at the same time. Building an index uses the cores by itself.
 const atOnce = 2
 
-// Resolve finds symbols for every module that return addresses of the captures lie in. What cannot be found or read is
-// said in the names; its error is the context's or the library's. No symbol server is waited for longer than a run may
-// wait.
+// Resolve finds symbols for every module that return addresses of the captures lie in. progress gets how many of
+// modules are done. Modules whose symbols cannot be found or read say so in the names; the error is the context's or
+// the library's. No symbol server is waited for longer than a run may wait.
 func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture,
 	progress func(done, modules int)) (*capture.Names, error) {
 	ctx = symsrv.WithRunLimit(ctx)

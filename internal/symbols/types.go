@@ -42,8 +42,8 @@ func OpenTypes(ctx context.Context, library Library, name, debugID string) (*Typ
 	return &Types{ctx: ctx, file: file, content: content, layouts: map[string]*pdb.Layout{}}, nil
 }
 
-// Offset is where a field of a structure lies in it; a field of a field is told by a dot. ok is false where the PDB
-// does not define it.
+// Offset is the offset in bytes of a field in a structure; a dot separates a field of a field. ok is false where the
+// PDB does not define it.
 func (t *Types) Offset(typ, field string) (offset uint64, ok bool) {
 	name, rest, nested := strings.Cut(field, ".")
 	layout := t.layout(typ)
@@ -64,7 +64,7 @@ func (t *Types) Offset(typ, field string) (offset uint64, ok bool) {
 	return 0, false
 }
 
-// Size is how many bytes a structure has.
+// Size is the size of a structure in bytes; ok is false where the PDB does not define it.
 func (t *Types) Size(typ string) (size uint64, ok bool) {
 	if l := t.layout(typ); l != nil {
 		return l.Size, true

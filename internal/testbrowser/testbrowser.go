@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/needs"
 )
 
-// Patience bounds a test in which the browser hangs. On an idle machine the longest takes half a minute, beside eleven
-// other test programs on two cores more than four.
+// Patience is how long a test may take in which the browser hangs. On an idle machine the longest takes half a minute,
+// beside eleven other test programs on two cores more than four.
 const Patience = 30 * time.Minute
 
 // Find returns the path of Chromium, and skips a test where it is not installed. It prefers the headless shell,
@@ -32,8 +32,8 @@ func Find(t testing.TB) string {
 	return ""
 }
 
-// Options are those of a Chromium at a path that keeps its state in the folder profile: without windows, and without
-// what it asks of the network for its own sake, which a test machine may answer with errors.
+// Options start the Chromium at path with its state in the folder profile: without windows, and without network
+// requests of its own, which a test machine may answer with errors.
 func Options(path, profile string) []cdp.ExecAllocatorOption {
 	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(path), cdp.UserDataDir(profile),
 		cdp.WindowSize(1440, 900))

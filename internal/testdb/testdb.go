@@ -87,7 +87,7 @@ type pattern struct {
 	database string // empty where the test that was to fill it failed
 }
 
-// Copy returns the URL of a database like New's, with what fill stores there. fill runs once for all tests that give
+// Copy returns the URL of a database like New's that has what fill stores in it. fill runs once for all tests that give
 // the same name; it closes the connections that it opens.
 func Copy(t testing.TB, name string, fill func(url string)) string {
 	t.Helper()

@@ -26,13 +26,13 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return 
 // stopTime is how long Wine's server may take to end.
 const stopTime = time.Minute
 
-// A Wine is a Windows of its own, with its registry and its drive C.
+// A Wine is an installation of Wine, with its own registry and drive C.
 type Wine struct {
 	program string
 	prefix  string
 }
 
-// Start sets a Windows up, which takes seconds, and removes it when the test ends. It skips the test where Wine or a
+// Start installs a Wine, which takes seconds, and removes it when the test ends. It skips the test where Wine or a
 // compiler for Windows is not installed.
 func Start(t testing.TB) *Wine {
 	t.Helper()
@@ -64,7 +64,7 @@ func find(t testing.TB) string {
 // compiler makes programs of Windows from C.
 const compiler = "x86_64-w64-mingw32-gcc"
 
-// Compile makes a program of Windows, or a library by its name, from the text of a C file.
+// Compile compiles the text of a C file to a Windows program, or to a library if path ends in .dll.
 func Compile(t testing.TB, text, path string, flags ...string) {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "source.c")
@@ -83,7 +83,7 @@ func (w *Wine) compileLibrary(t testing.TB) {
 	Compile(t, random, filepath.Join(w.prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll"), "-ladvapi32")
 }
 
-// Build makes a program of Windows from a package of Go, and returns its path.
+// Build builds a Windows program from a package of Go, and returns its path.
 func Build(t testing.TB, pkg string, flags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.Base(pkg)+".exe")
@@ -94,18 +94,18 @@ func Build(t testing.TB, pkg string, flags ...string) string {
 	return path
 }
 
-// Command is a program of Windows with its arguments, in a folder; "" is the folder of the test.
+// Command runs a Windows program with its arguments in the folder dir; "" is the folder of the test.
 func (w *Wine) Command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, w.program, append([]string{program}, args...)...)
 	cmd.Dir, cmd.Env = dir, w.environment()
 	return cmd
 }
 
-// CtrlC is what a terminal sends for Ctrl C.
+// CtrlC is what a terminal sends for Ctrl+C.
 const CtrlC = "\x03"
 
-// InConsole is a program of Windows in a console window, with its arguments. Its standard input is the keyboard. Its
-// output is what is drawn in the window; Printed takes the drawing out of it.
+// InConsole runs a Windows program in a console window, with its arguments. Its standard input is the keyboard. Its
+// output is the drawing of the window; Printed takes the text out of it.
 func (w *Wine) InConsole(t testing.TB, dir, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	line := make([]string, 0, len(args)+2)
@@ -122,7 +122,7 @@ func (w *Wine) InConsole(t testing.TB, dir, program string, args ...string) *exe
 // drawing are the codes with which Wine moves and hides the cursor.
 var drawing = regexp.MustCompile(`\x1b\[[?0-9;]*[A-Za-z]`)
 
-// Printed is the text that was printed in a console window.
+// Printed is the text in the output of a program that InConsole ran.
 func Printed(output string) string { return drawing.ReplaceAllString(output, "") }
 
 // environment is without a screen, and in UTF-8, as which Wine takes arguments and names of files.
@@ -138,5 +138,5 @@ func run(t testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-// Drive is the folder of drive C.
+// Drive is the folder that is drive C.
 func (w *Wine) Drive() string { return filepath.Join(w.prefix, "drive_c") }

@@ -57,19 +57,19 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// An Update is one to make.
+// An Update says which program to replace by the server's.
 type Update struct {
 	// Server is the address of a server, http://host:port.
 	Server string
 	// Program is the path of the program to replace.
 	Program string
-	// Platform is that of the program.
+	// Platform is the platform of the program.
 	Platform downloads.Platform
-	// Aside renames the program instead of replacing it, because it runs: Windows needs that.
+	// Aside renames the old program instead of replacing it, because it runs: Windows needs that.
 	Aside bool
 }
 
-// NewSelfUpdate is the update of the program that runs. It asks the server nothing: Run does.
+// NewSelfUpdate makes the Update of the running program. It does not contact the server: Run does.
 func NewSelfUpdate(server string) (Update, error) {
 	path, err := os.Executable()
 	if err == nil {
@@ -81,13 +81,13 @@ func NewSelfUpdate(server string) (Update, error) {
 	return Update{server, path, downloads.Here(), runtime.GOOS == "windows"}, nil
 }
 
-// A Result is what became of an update.
+// A Result is the result of an update.
 type Result struct {
-	Version  string // of the server
-	Replaced bool   // false where the program was that of the server already
+	Version  string // the server's
+	Replaced bool   // false where the program was the server's already
 }
 
-// Run makes the update.
+// Run downloads the server's program and replaces the old one.
 func (u *Update) Run(ctx context.Context) (Result, error) {
 	root, err := u.root()
 	if err != nil {

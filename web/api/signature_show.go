@@ -26,11 +26,11 @@ type signatureDetail struct {
 
 // evidenceOfLeak is the gravest finding of the newest build: why it has its class, by which kinds of evidence.
 type evidenceOfLeak struct {
-	Run       int64                 `json:"run"`
-	Clauses   []score.Clause        `json:"clauses"`
-	Witnesses []analysis.KindResult `json:"witnesses"`
-	Pooled    *pooledView           `json:"pooled"` // null where the run stands for itself
-	Own       *leaks.Rating         `json:"own"`    // what the run says by itself; null where it stands for itself
+	Run     int64                 `json:"run"`
+	Clauses []score.Clause        `json:"clauses"`
+	ByKind  []analysis.KindResult `json:"witnesses"`
+	Pooled  *pooledView           `json:"pooled"` // null where the run stands for itself
+	Own     *leaks.Rating         `json:"own"`    // what the run says by itself; null where it stands for itself
 }
 
 // pooledView is the judgement on several runs of a scenario together.
@@ -47,7 +47,7 @@ type pooledView struct {
 }
 
 func viewOfEvidence(f *store.Finding) *evidenceOfLeak {
-	v := &evidenceOfLeak{Run: f.Run, Clauses: filled(f.Clauses), Witnesses: filled(f.Witnesses)}
+	v := &evidenceOfLeak{Run: f.Run, Clauses: filled(f.Clauses), ByKind: filled(f.ByKind)}
 	if p := f.Pooled; p != nil && (p.Runs > 1 || p.Onset != nil || p.Work != nil) {
 		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds, p.Onset, p.Work}
 	}

@@ -13,6 +13,7 @@ import (
 
 // The kinds of evidence.
 const (
+	// The kinds of evidence: values of --evidence. Auto chooses by the machine and the process.
 	Auto  = "auto"
 	Heap  = "heap"
 	UMDH  = "umdh"
@@ -25,42 +26,43 @@ var Kinds = []string{Auto, Heap, UMDH, Trace, Dump}
 
 // A Cost is what a snapshot cost.
 type Cost struct {
-	Pause time.Duration // the process stood still
-	Took  time.Duration
-	Bytes int64    // of the file
-	Notes []string // what was not read, in sentences
+	Pause time.Duration // how long the process was suspended
+	Took  time.Duration // from the beginning to the written file
+	Bytes int64         // of the file
+	Notes []string      // what was not read, in sentences
 }
 
-// A TakeSnapshot writes a snapshot of a process to a file. work is how much the process has done; nil for unknown.
+// A TakeSnapshot writes a snapshot of a process to a file. work is how much work the process has done; nil for unknown.
 type TakeSnapshot func(ctx context.Context, p target.Info, path string, work *float64) (Cost, error)
 
 // ErrNoHeap is why a process cannot be recorded by snapshots of its heaps.
 var ErrNoHeap = errors.New("no heap of Windows was recognised")
 
-// A Collector is a kind of evidence.
+// A Collector records one kind of evidence.
 type Collector struct {
 	Kind string
 	// Extension of the files, with its dot.
 	Extension string
 	// Want are the settings of Windows that the evidence needs.
 	Want flags.Want
-	// WantedAtStart reports that the settings count only while the process starts. Other programs may look at them later
-	// where it is false.
+	// WantedAtStart says that Windows reads the settings only when the process starts: they can be restored then. If it
+	// is false they must stay.
 	WantedAtStart bool
-	// Elevated reports that only administrators may collect it.
+	// Elevated says that only administrators may collect it.
 	Elevated bool
-	// Needs says what the machine lacks; nil where the evidence can be taken. bits are those of the process.
+	// Needs returns an error that says what the machine lacks; nil where the evidence can be taken. bits are those of
+	// the process.
 	Needs func(bits int) error
 	// Take takes a snapshot; nil for a trace.
 	Take TakeSnapshot
 	// Begin starts a trace before the process starts, or of a process that runs already. End ends it and writes the file.
 	Begin func(ctx context.Context, dir string, pid uint32) error
 	End   func(ctx context.Context, path string) (Cost, error)
-	// Costs says what the evidence costs, for the plan.
+	// Costs is a sentence on what the evidence costs, for the plan.
 	Costs string
-	// Why says why the kind was chosen; "" where the user did.
+	// Why is a sentence on why the kind was chosen; "" where the user chose it.
 	Why string
-	// Fallback is taken instead if the first snapshot ends with ErrNoHeap; nil for none.
+	// Fallback is used instead if the first snapshot fails with ErrNoHeap; nil for none.
 	Fallback *Collector
 }
 
@@ -73,7 +75,8 @@ type Tools struct {
 	Find func(name string, bits int) (string, error)
 }
 
-// New is the collector of a kind.
+// New makes the collector of a kind, for Auto the best that the machine has. databaseMB is the least size of the stack
+// trace database; 0 leaves the size.
 func New(kind string, t *Tools, databaseMB uint32) (*Collector, error) {
 	stacks := flags.Want{Stacks: true, DatabaseMB: databaseMB}
 	switch kind {

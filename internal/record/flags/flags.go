@@ -19,6 +19,7 @@ import (
 
 // The values that record changes, and the bits that it sets.
 const (
+	// The names of the registry values that record changes, and the bits that it sets.
 	GlobalFlag    = "GlobalFlag"
 	TraceDatabase = "StackTraceDatabaseSizeInMb"
 	TracingFlags  = "TracingFlags"
@@ -30,24 +31,25 @@ const (
 // Root is the key in HKEY_LOCAL_MACHINE that has a key for each program.
 const Root = `SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options`
 
-// A Registry holds the settings of programs, by the names of their files. Values are nil where they are absent.
+// A Registry holds the settings of programs. image is the file name of the program, name that of a value below its key.
+// A *Value is nil where it is absent.
 type Registry interface {
 	// HasKey reports whether the program has a key.
 	HasKey(image string) (bool, error)
 	Get(image, name string) (*Value, error)
-	// Get32 is what programs of 32 bit see.
+	// Get32 is Get in the view that 32-bit programs see.
 	Get32(image, name string) (*Value, error)
-	// Set makes the key where it is missing.
+	// Set sets a value, and makes the key where it is missing.
 	Set(image, name string, v Value) error
 	Delete(image, name string) error
 	// DeleteKey deletes the key of a program if it is empty.
 	DeleteKey(image string) error
 }
 
-// A Want says what a recording needs.
+// A Want says which settings a recording needs.
 type Want struct {
 	Stacks      bool   // the call stack of each block
-	DatabaseMB  uint32 // at least so much room for stacks; 0 leaves the size
+	DatabaseMB  uint32 // least size of the stack trace database in MB; 0 leaves the size
 	HeapTracing bool   // heap events in traces
 }
 
@@ -56,12 +58,12 @@ func (w Want) Nothing() bool { return !w.Stacks && !w.HeapTracing }
 
 // A Change is one value that a recording changes.
 type Change struct {
-	Name   string `json:"name"`
-	Before *Value `json:"before"` // null: absent
-	After  *Value `json:"after"`
+	Name   string `json:"name"`   // of the value
+	Before *Value `json:"before"` // nil: the value was absent
+	After  *Value `json:"after"`  // never nil
 }
 
-// String shows the change.
+// String shows the change: name, old and new value.
 func (c *Change) String() string {
 	if c.Name == TraceDatabase {
 		return fmt.Sprintf("%s: %s → %s MB", c.Name, c.Before.decimal(), c.After.decimal())
@@ -69,7 +71,7 @@ func (c *Change) String() string {
 	return fmt.Sprintf("%s: %s → %s", c.Name, c.Before, c.After)
 }
 
-// Compute finds what has to change for a program; what is as wanted stays.
+// Compute returns the changes that a program needs; none for values that are as wanted.
 func Compute(r Registry, image string, want Want) ([]Change, error) {
 	var changes []Change
 	for _, row := range []struct {
@@ -186,7 +188,7 @@ func (c *Change) addedBits() uint32 {
 	return after &^ before
 }
 
-// ImageName is the file name of a program, which names its key; "" where it cannot be one.
+// ImageName is the file name of a program, which is the name of its key; "" where it cannot be one.
 func ImageName(path string) string {
 	name := path[strings.LastIndexAny(path, `\/`)+1:]
 	if name == "" || len(name) > maxImageName || strings.ContainsAny(name, "*?\"<>|:\x00") {

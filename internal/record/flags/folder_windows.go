@@ -13,7 +13,7 @@ import (
 // the registry changed by an administrator's task.
 const folderRights = "O:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;GRGX;;;BU)"
 
-// Folder is where undo files are.
+// Folder is the path of the folder that undo files are in.
 func Folder() (string, error) {
 	data, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
 	if err != nil {

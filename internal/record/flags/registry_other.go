@@ -27,8 +27,8 @@ func (Windows) Delete(string, string) error { return errNoRegistry }
 // DeleteKey implements Registry.
 func (Windows) DeleteKey(string) error { return errNoRegistry }
 
-// Folder is where undo files are.
+// Folder returns an error: there are no undo files on this system.
 func Folder() (string, error) { return "", errNoRegistry }
 
-// MakeFolder makes the folder of undo files.
+// MakeFolder returns an error: there are no undo files on this system.
 func MakeFolder(string) error { return errNoRegistry }

@@ -24,15 +24,16 @@ const maxUndoFile = 64 << 10
 // An Undo is what a recording changed on a machine, and what was there before.
 type Undo struct {
 	Schema string `json:"schema"`
-	Image  string `json:"image"`
-	Host   string `json:"host"`
-	// Recorder is the process that restores the settings itself as long as it runs.
+	Image  string `json:"image"` // file name of the program
+	Host   string `json:"host"`  // name of the machine
+	// Recorder is the pid of the recorder, which restores the settings itself as long as it runs. RecorderStarted tells
+	// it from a later process with the same pid.
 	Recorder        uint32    `json:"recorder_pid"`
 	RecorderStarted time.Time `json:"recorder_started"`
-	Set             time.Time `json:"set_at"`
-	HadKey          bool      `json:"had_key"`
+	Set             time.Time `json:"set_at"`  // when the settings were changed
+	HadKey          bool      `json:"had_key"` // the program had a key before
 	Changes         []Change  `json:"changes"`
-	// Task is the scheduled task that restores the settings if the recorder does not; "" for none.
+	// Task is the name of the scheduled task that restores the settings if the recorder does not; "" for none.
 	Task string `json:"task,omitempty"`
 	// Server has to hear of the end of the changes; nil where none was told of them.
 	Server *Server `json:"server,omitempty"`
@@ -60,7 +61,8 @@ func (s *Server) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// New is the undo file of changes that are about to be made.
+// New makes the Undo for changes that are about to be made to the settings of a program. It changes nothing and writes
+// no file: Write does, then Apply.
 func New(r Registry, image string, changes []Change) (*Undo, error) {
 	had, err := r.HasKey(image)
 	if err != nil {
@@ -98,7 +100,7 @@ func (u *Undo) Write(dir string) error {
 	return nil
 }
 
-// Path is the name of the undo file.
+// Path is the path of the undo file; "" before Write.
 func (u *Undo) Path() string { return u.path }
 
 // Remove deletes the undo file once all is restored.

@@ -65,7 +65,7 @@ func (v *Value) with(n uint32) Value {
 	return Value{typeString, data}
 }
 
-// String shows the value; nil is one that is absent.
+// String shows the value; "absent" or the like for nil.
 func (v *Value) String() string {
 	if v == nil {
 		return "absent"

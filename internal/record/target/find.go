@@ -11,7 +11,7 @@ import (
 // pollTime is how long to wait before the list of processes is read again.
 const pollTime = 250 * time.Millisecond
 
-// WaitForStart waits until a process of a program runs that is none of those known.
+// WaitForStart waits until a process of the program runs whose pid is not one of known, and opens it.
 func WaitForStart(ctx context.Context, s System, image string, known []uint32) (Running, error) {
 	for {
 		pids, err := s.Find(image)
@@ -34,7 +34,7 @@ func WaitForStart(ctx context.Context, s System, image string, known []uint32) (
 	}
 }
 
-// Only opens the one process of a program; nil where none runs.
+// Only opens the process of a program; nil where none runs, and an error where several do.
 func Only(s System, image string) (Running, error) {
 	pids, err := s.Find(image)
 	if err != nil || len(pids) == 0 {
@@ -47,7 +47,8 @@ func Only(s System, image string) (Running, error) {
 	return s.Open(pids[0])
 }
 
-// OwnService refuses services that share their process with others: settings would hit all of them.
+// OwnService returns an error for a service that shares its process with others: settings would affect all of them.
+// path is its program.
 func OwnService(name, path string) error {
 	if strings.EqualFold(base(path), sharedHost) {
 		return fmt.Errorf("service %s runs in %s, whose settings all services share: record its process by --pid",
@@ -58,7 +59,7 @@ func OwnService(name, path string) error {
 
 func base(path string) string { return path[strings.LastIndexAny(path, `\/`)+1:] }
 
-// ProgramOf is the program of a command line as services have it: quoted, or up to the first .exe.
+// ProgramOf is the path of the program in the command line of a service: quoted, or up to the first .exe.
 func ProgramOf(commandLine string) string {
 	line := strings.TrimSpace(commandLine)
 	if rest, quoted := strings.CutPrefix(line, `"`); quoted {

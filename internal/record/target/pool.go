@@ -12,7 +12,7 @@ import (
 // A Runner runs a program to its end and returns what it printed.
 type Runner func(ctx context.Context, program string, args ...string) (output string, err error)
 
-// PoolImage is the program that runs the pools of IIS.
+// PoolImage is the file name of the program that runs the application pools of IIS.
 const PoolImage = "w3wp.exe"
 
 // RecyclePool recycles an application pool of IIS and returns its new process. appcmd is the path of IIS's command.

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// An Info says which process is recorded.
+// An Info has the facts about a process.
 type Info struct {
 	PID     uint32
 	Image   string // the name of its file, such as app.exe
 	Path    string // "" where Windows does not tell
 	Bits    int    // 32 or 64; 0 where Windows does not tell
 	Started time.Time
-	// Flags are the NtGlobalFlag that the process started with; known only where HasFlags is set.
+	// Flags are the NtGlobalFlag that the process started with; valid where HasFlags is set.
 	Flags    uint32
 	HasFlags bool
 }
 
-// A Running is a process that is held open: its pid names no other process until it is closed.
+// A Running is an open process: its pid names no other process until Close.
 type Running interface {
-	// Info asks again what is known: a process that has just started has no flags yet.
+	// Info reads the facts anew: a process that has just started has no flags yet.
 	Info() Info
 	// Exited is closed when the process has ended.
 	Exited() <-chan struct{}
@@ -31,16 +31,17 @@ type Running interface {
 	Close()
 }
 
-// A System is what the processes and services of a machine are asked by.
+// A System gives access to the processes and services of a machine.
 type System interface {
 	// Start starts a program; console says whether it reads the console's input.
 	Start(args []string, console bool) (Running, error)
+	// Open opens the process with this pid.
 	Open(pid uint32) (Running, error)
-	// Find lists the processes of a program, by the name of its file.
+	// Find lists the pids of the processes of a program, by its file name.
 	Find(image string) ([]uint32, error)
-	// Service is the program of a service and its process; pid 0 where it does not run.
+	// Service returns the path of the program of a service, and its pid; 0 where it does not run.
 	Service(name string) (path string, pid uint32, err error)
-	// RestartService stops a service where it runs, starts it and returns its process.
+	// RestartService stops a service if it runs, starts it and returns its pid.
 	RestartService(ctx context.Context, name string) (pid uint32, err error)
 	// Event tells whenever a named event is set, until ctx ends. It makes the event where there is none of the name.
 	Event(ctx context.Context, name string) (<-chan struct{}, error)

@@ -16,13 +16,14 @@ import (
 
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
-// CreateSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses
-// the database.
+// CreateSetupLink stores a link that opens an account for an administrator of the server. It works on every server that
+// uses the database.
 func CreateSetupLink(ctx context.Context, s *store.Store, link accounts.Secret, by string) error {
 	return addLink(ctx, s, link, nil, by)
 }
 
-// CreateUserLink keeps a link by which a user chooses a password. Earlier links of the user become invalid.
+// CreateUserLink stores a link by which a user chooses a password. Earlier links of the user become invalid. by is who
+// made it, for the audit.
 func CreateUserLink(ctx context.Context, s *store.Store, link accounts.Secret, name, by string) error {
 	u, err := store.Read(ctx, s, func(v store.View) (User, error) { return FindUserByName(ctx, v, name) })
 	if err != nil {
@@ -45,7 +46,7 @@ func addLink(ctx context.Context, s *store.Store, link accounts.Secret, user *in
 	})
 }
 
-// FindLinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account;
+// FindLinkOwner is the name of the user who may choose a password by a link, "" for a link that opens a new account;
 // store.ErrNotFound for a link that is used, expired or unknown.
 func FindLinkOwner(ctx context.Context, v store.View, digest []byte) (string, error) {
 	name, err := db.Value[string](ctx, db.Q(v), `

@@ -77,8 +77,8 @@ func countedName(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxCounted)], "")
 }
 
-// CompleteLogIn records that a user has logged in, forgets what failed before from the same client, and sessions that
-// are over. From now on the browser is known by another digest.
+// CompleteLogIn records that a user has logged in. It deletes the user's failed attempts from the same client, and
+// sessions that are over. From now on the browser is known by another digest.
 func CompleteLogIn(ctx context.Context, s *store.Store, u *User, in LogIn, device []byte) error {
 	ctx = accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 	return db.Tx(ctx, s, "log-in", func(tx pgx.Tx) error {
@@ -114,9 +114,8 @@ func replaceDevice(ctx context.Context, tx pgx.Tx, user int64, before, device []
 	return err
 }
 
-// FindOrCreateSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the
-// name of a new account; where it is taken, a number stands behind it. It returns store.ErrNotFound for an account that
-// is locked.
+// FindOrCreateSubject finds or makes the account for a subject of an OpenID Connect issuer. wanted is the name of a new
+// account; if it is taken, a number is added. It returns store.ErrNotFound for an account that is locked.
 func FindOrCreateSubject(ctx context.Context, s *store.Store, issuer, subject, wanted, email string) (u User,
 	err error) {
 	err = db.Tx(ctx, s, "user of an issuer", func(tx pgx.Tx) error {

@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Membership is what a user is in a project.
+// A Membership is a user's role in one project.
 type Membership struct {
 	User string
 	Role accounts.Role
@@ -28,8 +28,8 @@ func ListMembers(ctx context.Context, v store.View, project string) ([]Membershi
 	return list, db.Wrap("members", err)
 }
 
-// UpdateMember gives a user a role in a project, or takes it where role is "". It returns store.ErrNotFound where there
-// is no such project or user.
+// UpdateMember gives a user a role in a project, or removes the user where role is "". It returns store.ErrNotFound
+// where there is no such project or user.
 func UpdateMember(ctx context.Context, s *store.Store, project, user string, role accounts.Role, by string) error {
 	return db.Tx(ctx, s, "member", func(tx pgx.Tx) error {
 		id, err := store.View{View: db.In(tx)}.FindProjectID(ctx, project)
@@ -62,7 +62,7 @@ func UpdateMember(ctx context.Context, s *store.Store, project, user string, rol
 	})
 }
 
-// A RoleIn is what a user is in a project.
+// A RoleIn is the role of one user in a project.
 type RoleIn struct {
 	Project string
 	Role    accounts.Role

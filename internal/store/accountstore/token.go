@@ -14,7 +14,7 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// A Token is what lets a CI job in.
+// A Token is the access of a CI job to one project.
 type Token struct {
 	ID         int64
 	Name       string
@@ -22,14 +22,14 @@ type Token struct {
 	Scopes     []accounts.Scope
 	CreatedBy  string
 	CreatedAt  time.Time
-	ExpiresAt  *time.Time
-	LastUsedAt *time.Time
-	RevokedAt  *time.Time
+	ExpiresAt  *time.Time // nil for never
+	LastUsedAt *time.Time // to the minute; nil for never
+	RevokedAt  *time.Time // nil while it is valid
 }
 
 const tokenColumns = `id, name, prefix, scopes, created_by, created_at, expires_at, last_used_at, revoked_at` //nolint:gosec // names of columns
 
-// ListTokens lists the tokens of a project, those that are good first, or says store.ErrNotFound.
+// ListTokens lists the tokens of a project, valid ones first. It returns store.ErrNotFound for no project.
 func ListTokens(ctx context.Context, v store.View, project string) ([]Token, error) {
 	id, err := v.FindProjectID(ctx, project)
 	if err != nil {
@@ -40,7 +40,8 @@ func ListTokens(ctx context.Context, v store.View, project string) ([]Token, err
 	return list, db.Wrap("tokens", err)
 }
 
-// CreateToken keeps a new token of a project; of it, Name, Prefix, Scopes, CreatedBy and ExpiresAt count.
+// CreateToken stores a new token of a project: of t it uses Name, Prefix, Scopes, CreatedBy and ExpiresAt. It returns
+// the stored row.
 func CreateToken(ctx context.Context, s *store.Store, project string, t *Token, secret accounts.Secret) (added Token,
 	err error) {
 	if err := accounts.CheckTokenName(t.Name); err != nil {
@@ -87,8 +88,8 @@ func RevokeToken(ctx context.Context, s *store.Store, project string, token int6
 	})
 }
 
-// FindTokenActor is what a token may do, or store.ErrNotFound for one that is not known, ended or too old. That it was
-// used is noted, to the minute.
+// FindTokenActor is the actor of a token, or store.ErrNotFound for one that is unknown, revoked or expired. It records
+// when the token was used, to the minute.
 func FindTokenActor(ctx context.Context, s *store.Store, digest []byte) (*accounts.Actor, error) {
 	type row struct {
 		ID        int64

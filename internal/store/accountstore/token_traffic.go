@@ -9,11 +9,11 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
-// ErrTraffic says that a token may not send so many bytes more today.
+// ErrTraffic says that a token may not upload so many bytes more today.
 var ErrTraffic = errors.New("store: the token may not send so many bytes more today")
 
-// FindTokenTraffic is how many bytes came with a token since the day began, in UTC, and when the next one begins. What
-// is reserved counts.
+// FindTokenTraffic is how many bytes were uploaded with a token since the day began, in UTC, and when the next day
+// begins. Reserved bytes count.
 func FindTokenTraffic(ctx context.Context, s *store.Store, token int64) (bytes int64, until time.Time, err error) {
 	type row struct {
 		Bytes int64
@@ -25,8 +25,8 @@ func FindTokenTraffic(ctx context.Context, s *store.Store, token int64) (bytes i
 	return r.Bytes, r.Until, db.Wrap("bytes of a token", err)
 }
 
-// ReserveTraffic counts bytes of a token before they come, unless more than the quota of the day would be counted then:
-// ErrTraffic. Whoever reserves at the same time takes turns.
+// ReserveTraffic counts bytes of a token before they arrive. It returns ErrTraffic if more than the quota of the day
+// would be counted then. Simultaneous reservations take turns.
 func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int64) (store.Traffic, error) {
 	day, err := db.Value[time.Time](ctx, db.Conns(s), `
 		insert into token_days (token_id, day, bytes) select $1, (now() at time zone 'UTC')::date, $2 where $2::bigint <= $3::bigint
@@ -38,7 +38,7 @@ func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int
 	return store.Traffic{Token: token, Day: day, Bytes: bytes}, err
 }
 
-// ReleaseTraffic gives back what was reserved and did not come.
+// ReleaseTraffic takes back what was reserved and did not arrive.
 func ReleaseTraffic(ctx context.Context, s *store.Store, t store.Traffic) error {
 	if t.Bytes == 0 {
 		return nil

@@ -24,12 +24,12 @@ type User struct {
 	Name         string
 	Email        string
 	PasswordHash string
-	Issuer       string // of OpenID Connect; "" where heapdrift itself keeps the password
-	Admin        bool   // of the server
-	Epoch        int
+	Issuer       string // OpenID Connect issuer; "" where heapdrift itself checks the password
+	Admin        bool   // administers the server
+	Epoch        int    // sessions of an older epoch have ended
 	CreatedAt    time.Time
-	LoggedInAt   *time.Time
-	LockedAt     *time.Time
+	LoggedInAt   *time.Time // nil for never
+	LockedAt     *time.Time // nil for not locked
 }
 
 const userColumns = `id, name, email, password_hash, issuer, admin, epoch, created_at, logged_in_at, locked_at`
@@ -43,7 +43,8 @@ func HasUsers(ctx context.Context, s *store.Store) (bool, error) {
 	return is, db.Wrap("users", err)
 }
 
-// FindUserByName finds an account, in whatever case its name is written, or says store.ErrNotFound.
+// FindUserByName finds an account by its name, in upper or lower case. It returns store.ErrNotFound where there is
+// none.
 func FindUserByName(ctx context.Context, v store.View, name string) (User, error) {
 	u, err := db.One[User](ctx, db.Q(v), `select `+userColumns+` from users where lower(name) = lower($1)`, name)
 	return u, db.Wrap("user", err)
@@ -55,7 +56,7 @@ func ListUsers(ctx context.Context, v store.View) ([]User, error) {
 	return list, db.Wrap("users", err)
 }
 
-// FindUserActor is what the user of a session may do, or store.ErrNotFound where the session has ended: the account is
+// FindUserActor is the actor of a user's session, or store.ErrNotFound where the session has ended: the account is
 // locked or deleted, or has another epoch.
 func FindUserActor(ctx context.Context, v store.View, id int64, epoch int) (*accounts.Actor, error) {
 	u, err := db.One[User](ctx, db.Q(v), `select `+userColumns+
@@ -118,14 +119,15 @@ func insertUser(ctx context.Context, tx pgx.Tx, u *User, subject string) (User, 
 	return added, err
 }
 
-// UpdateUserAdmin says whether a user administers the server, and UpdateUserLocked whether the user may log in. The
-// last one who administers the server stays: it returns a *leaks.FieldError.
+// UpdateUserAdmin decides whether a user administers the server. The last administrator stays one: the error is a
+// *leaks.FieldError.
 func UpdateUserAdmin(ctx context.Context, s *store.Store, name string, admin bool, by string) error {
 	return changeUser(ctx, s, name, by, "admin", admin, func(u *User) bool { return u.Admin },
 		`update users set admin = $2, epoch = epoch + 1 where id = $1`)
 }
 
-// UpdateUserLocked locks an account, which ends its sessions, or unlocks it.
+// UpdateUserLocked locks an account, which ends its sessions, or unlocks it. The last administrator cannot be locked:
+// the error is a *leaks.FieldError.
 func UpdateUserLocked(ctx context.Context, s *store.Store, name string, locked bool, by string) error {
 	return changeUser(ctx, s, name, by, "locked", locked, func(u *User) bool { return u.LockedAt != nil },
 		`update users set locked_at = case when $2 then now() end, epoch = epoch + 1 where id = $1`)

@@ -15,7 +15,7 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-// Anybody is whoever uses a server that asks nobody who they are.
+// Anybody is an actor of a server that asks nobody who they are: it may do everything.
 var Anybody = &accounts.Actor{Open: true}
 
 // Open opens the store of a new database, and a connection to it for what a store does not do.
@@ -35,7 +35,7 @@ func Open(t testing.TB) (*store.Store, *pgx.Conn) {
 	return s, conn
 }
 
-// Must is for steps that a test is not about: their failure ends it.
+// Must returns a function that returns the value of a call and fails the test for its error.
 func Must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -52,8 +52,8 @@ var views = struct {
 	end map[*store.Store]func()
 }{end: map[*store.Store]func(){}}
 
-// Now returns a View of the store as it is now. It is good until the next call for the same store, which takes its
-// connection over, and until the test ends.
+// Now returns a View of the store as it is now. It is valid until the next call for the same store, and until the test
+// ends.
 func Now(t testing.TB, s *store.Store) store.View {
 	t.Helper()
 	views.Lock()
@@ -91,7 +91,7 @@ func Now(t testing.TB, s *store.Store) store.View {
 	}
 }
 
-// End ends the View that Now gave of a store, which can be closed then before its test ends.
+// End ends the View that Now gave of a store, so that the store can be closed before its test ends.
 func End(s *store.Store) {
 	views.Lock()
 	defer views.Unlock()
@@ -100,7 +100,7 @@ func End(s *store.Store) {
 	}
 }
 
-// EditSummary changes the summary of a run's report as it is stored in the database at url.
+// EditSummary changes the stored summary of a run's report, as JSON, in the database at url.
 func EditSummary(t testing.TB, url string, run int64, edit func(text []byte) []byte) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -117,7 +117,7 @@ func EditSummary(t testing.TB, url string, run int64, edit func(text []byte) []b
 	}
 }
 
-// ChangeSchema makes the database at url look as a later version of heapdrift has migrated it.
+// ChangeSchema makes the database at url look as if a later version of heapdrift had migrated it.
 func ChangeSchema(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -21,11 +21,11 @@ var ErrBusy = errors.New("store: the upload is being written to by another reque
 // An Upload is a resumable upload under way. Its parts lie in the blob store.
 type Upload struct {
 	ID        string
-	Length    int64
-	Received  int64
-	Parts     int
-	HashState []byte // running digest of what was received
-	Target    json.RawMessage
+	Length    int64           // bytes of the whole file
+	Received  int64           // bytes so far
+	Parts     int             // how many parts are stored
+	HashState []byte          // state of the digest over the bytes so far
+	Target    json.RawMessage // where the file belongs, as JSON
 	Result    json.RawMessage // answer to the client once it is complete; nil before
 }
 
@@ -44,14 +44,14 @@ func FindUpload(ctx context.Context, v store.View, id string) (Upload, error) {
 	return u, db.Wrap("upload", err)
 }
 
-// A LockedUpload is an upload that only its holder may write to, on any machine.
+// A LockedUpload is an upload that only its holder may write to, over all machines.
 type LockedUpload struct {
 	Upload
 	conn *pgxpool.Conn
 }
 
-// LockUpload takes the upload for writing: ErrBusy when somebody else has it, store.ErrNotFound when there is none.
-// Release must be called.
+// LockUpload locks the upload for writing. It returns ErrBusy if another request has locked it, store.ErrNotFound if
+// there is none. The caller must call Release.
 func LockUpload(ctx context.Context, s *store.Store, id string) (*LockedUpload, error) {
 	conn, err := db.Conns(s).Acquire(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func LockUpload(ctx context.Context, s *store.Store, id string) (*LockedUpload, 
 	return l, nil
 }
 
-// Release gives the upload back.
+// Release unlocks the upload.
 func (l *LockedUpload) Release(ctx context.Context) {
 	if _, err := l.conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock(hashtextextended($1, 0))`,
 		l.ID); err != nil {
@@ -84,7 +84,7 @@ func (l *LockedUpload) Release(ctx context.Context) {
 	l.conn.Release()
 }
 
-// Advance records a part that was stored: bytes received in all, parts in all, and the digest's state.
+// Advance records a stored part: received bytes and parts are totals, hashState is that of the digest.
 func (l *LockedUpload) Advance(ctx context.Context, received int64, parts int, hashState []byte) error {
 	_, err := l.conn.Exec(ctx,
 		`update uploads set received = $2, parts = $3, hash_state = $4, touched_at = now() where id = $1`, l.ID,
@@ -109,8 +109,8 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	return db.Wrap("complete upload", err)
 }
 
-// UpdateTraffic notes that bytes of an upload count in the quota of a token, so that they no longer do when the upload
-// is given up. It returns store.ErrNotFound where there is no such upload any more.
+// UpdateTraffic records that the bytes of an upload count against the quota of a token, so that they can be released if
+// the upload is abandoned. It returns store.ErrNotFound where the upload no longer exists.
 func UpdateTraffic(ctx context.Context, s *store.Store, id string, t store.Traffic) error {
 	tag, err := db.Conns(s).Exec(ctx, `
 		update uploads set token_id = $2, token_day = $3,
@@ -121,8 +121,8 @@ func UpdateTraffic(ctx context.Context, s *store.Store, id string, t store.Traff
 	return db.Wrap("bytes of an upload", err)
 }
 
-// DeleteUpload forgets an upload. What came of one that has not become a file no longer counts in the quota of its
-// token, if that was today: the quota of a day that has ended does not matter.
+// DeleteUpload deletes an upload. The bytes of one that has not become a file no longer count against the quota of its
+// token, if they arrived today.
 func DeleteUpload(ctx context.Context, s *store.Store, id string) error {
 	_, err := db.Conns(s).Exec(ctx, `
 		with gone as (delete from uploads where id = $1 returning token_id, token_day, counted, result)
@@ -131,7 +131,7 @@ func DeleteUpload(ctx context.Context, s *store.Store, id string) error {
 	return db.Wrap("delete upload", err)
 }
 
-// ListStaleUploads lists uploads that nobody has touched for the given time, whose parts may be deleted.
+// ListStaleUploads lists the uploads that were not written to for the given time; their parts may be deleted.
 func ListStaleUploads(ctx context.Context, v store.View, age time.Duration) ([]Upload, error) {
 	list, err := db.All[Upload](ctx, db.Q(v), `select `+uploadColumns+
 		` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)

@@ -7,7 +7,7 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// Open starts to unpack the file. What lies before it in its folder is unpacked and thrown away by the first Read. The
+// Open begins to unpack the file. What lies before it in its folder is unpacked and thrown away by the first Read. The
 // reader returns Size bytes or an error, and keeps at most one window (2 MiB) in memory, whatever the headers claim.
 // Several files may be open at once.
 func (f *File) Open() (io.ReadCloser, error) {

@@ -43,8 +43,8 @@ const (
 type File struct {
 	Name       string    // as it is stored: it may have folders and backslashes, and must not be trusted as a path
 	Size       int64     // in bytes, unpacked; a claim until the file has been read to its end
-	Modified   time.Time // local time of who made the cabinet, given as UTC; zero where it is no date
-	Attributes uint16
+	Modified   time.Time // local time of the machine that made the cabinet, marked as UTC; zero where invalid
+	Attributes uint16    // of the Attribute constants
 
 	reader *Reader
 	folder uint16

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// A Builder collects what an index holds. Everything is kept in memory in the index's own form.
+// A Builder collects the content of an index, in memory, in the index's own layout.
 type Builder struct {
 	debugID                                                         string
 	starts, segments, pages, locations, inlines, types, omap, texts []byte
@@ -31,7 +31,7 @@ func NewBuilder(debugID string) *Builder {
 		inlineAt: map[record]uint32{}, locationAt: map[record]uint32{}}
 }
 
-// AddRange adds the addresses [start, end), which share one location. at.Displacement is that of start. Segments must
+// AddRange adds the addresses [start, end), which share one location. at.Displacement is that of start. Ranges must
 // come in ascending order and must not overlap.
 func (b *Builder) AddRange(start, end uint32, at Location) error {
 	if end <= start || start < b.end {

@@ -51,17 +51,17 @@ const (
 	maxInlines = 256
 )
 
-// ErrIndex is what damaged or foreign bytes give.
+// ErrIndex is wrapped by the errors for damaged or foreign bytes.
 var ErrIndex = errors.New("index: not a symbol index of this version")
 
-// A Location is what is known about an address. Its texts lie in the index's own memory.
+// A Location is the source location of an address. Its texts lie in the index's own memory.
 type Location struct {
 	Function     string
-	Displacement uint32 // from the function's start
-	File         string // "" where unknown
-	Line         uint32 // 0 where unknown
-	Inlines      []Inline
-	Approx       bool // Function is only the nearest symbol below
+	Displacement uint32   // bytes from the function's start
+	File         string   // "" where unknown
+	Line         uint32   // 0 where unknown
+	Inlines      []Inline // innermost first; valid until the next Lookup into the same Location
+	Approx       bool     // Function is only the nearest symbol below
 }
 
 // An Inline is a call that the compiler inlined at the address, innermost first in a Location. File and Line are the
@@ -141,8 +141,7 @@ func Open(data []byte) (*Index, error) {
 // DebugID is the id of the PDB that the index was made from.
 func (x *Index) DebugID() string { return x.debugID }
 
-// Lookup says what is known about an address of the image, and reports whether anything is. The slice of inlined
-// calls in out is used again.
+// Lookup fills in out for an RVA of the image, and reports whether the index has it. It reuses the slice out.Inlines.
 func (x *Index) Lookup(rva uint32, out *Location) bool {
 	*out = Location{Inlines: out.Inlines[:0]}
 	rva, ok := x.source(rva)

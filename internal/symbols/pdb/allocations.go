@@ -2,9 +2,9 @@ package pdb
 
 import "context"
 
-// AllocationSites yields the calls of allocators whose result the compiler knew the type of: the RVA in the image of
-// the return address, and the type that was allocated. They come module by module. Of code that several modules have,
-// that of the module whose copy was kept is told.
+// AllocationSites yields the calls of allocators whose result type the compiler recorded: the RVA in the image of the
+// return address, and the type that was allocated. They come module by module. Of code that several modules have, that
+// of the module whose copy was kept is told.
 //
 // S_HEAPALLOCSITE: offset of the call 0 4, section 4 2, bytes of the call 6 2, type 8 4.
 func (f *File) AllocationSites(ctx context.Context, yield func(ret uint32, typ string) error) error {

@@ -17,8 +17,8 @@ type damages struct {
 // damagesKept bounds what Damage tells.
 const damagesKept = 100
 
-// Damage returns what look-ups could not read so far and left out: addresses of a module that is damaged get the names
-// of public symbols, and no lines. At most 100 errors are kept.
+// Damage returns what look-ups could not read so far and left out: addresses of a damaged module get the names of
+// public symbols, and no lines. At most 100 errors are kept.
 func (f *File) Damage() []error {
 	f.damages.mu.Lock()
 	defer f.damages.mu.Unlock()

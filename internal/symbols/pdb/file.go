@@ -69,7 +69,7 @@ func OpenFile(path string) (*File, error) {
 	return f, nil
 }
 
-// Close gives back what OpenFile took. No other call may be under way or follow.
+// Close unmaps and closes what OpenFile opened. No other call may be under way or follow.
 func (f *File) Close() error {
 	if f.closer == nil {
 		return nil

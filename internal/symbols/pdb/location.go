@@ -2,19 +2,20 @@ package pdb
 
 import "slices"
 
-// A Location is what an address belongs to. Names are as the PDB spells them: those of public symbols are decorated.
+// A Location is the source location of an address. Names are as the PDB spells them: those of public symbols are
+// decorated.
 type Location struct {
 	Function           string
 	Kind               SymbolKind
-	Displacement       uint32 // from the function's start, in the source space
-	Start              uint32 // image RVA of the function's start; 0 where OMAP does not know it
+	Displacement       uint32 // bytes from the function's start, in the source space
+	Start              uint32 // image RVA of the function's start; 0 where OMAP does not have it
 	File               string // "" unknown
 	Line               uint32 // 0 unknown; see IsHiddenLine
 	Inlines            []Inline
 	Public             string // nearest public symbol at or before the address in its section; "" for none
-	PublicDisplacement uint32 // from it, in the source space
+	PublicDisplacement uint32 // bytes from it, in the source space
 	Folded             bool   // identical functions of one module are at this address: it names the first, which is any of them
-	LowConfidence      bool   // a public symbol gave the name, and the address is behind what is known to be its own
+	LowConfidence      bool   // a public symbol gave the name, and the address may be behind its code
 }
 
 // An Inline is a call that was inlined at an address, innermost first. File and Line are the position inside the

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A Mapping says that the addresses from From on, up to the next mapping, come from or go to To; 0 for nowhere.
+// A Mapping says that the addresses from From up to the next Mapping's are at To and on in the other space; a To of 0
+// says that they are not there.
 type Mapping struct{ From, To uint32 }
 
 // An OMAP leads between the image and the source space, the image as the linker had laid it out. Both tables are
@@ -23,8 +24,8 @@ func (f *File) OMAP() (*OMAP, error) {
 	return f.omap()
 }
 
-// ToSource takes an RVA of the image to the source space, in which LocationRanges counts; false where no code of the
-// linker's lies behind the address.
+// ToSource converts an RVA of the image to the source space, in which LocationRanges counts; false where no code of the
+// linker is at the address.
 func (f *File) ToSource(rva uint32) (uint32, bool) {
 	if !f.info.OMAP {
 		return rva, true

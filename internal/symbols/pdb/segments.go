@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// A LocationRange is a range of the source space over which nothing changes but the displacements, which are those of
+// A LocationRange is a range of the source space over which only the displacements of its Location change; those are of
 // its first address.
 type LocationRange struct {
-	Start, End uint32 // source space; the image's RVAs where there is no OMAP
+	Start, End uint32 // End is exclusive; in the source space, the image's RVAs where there is no OMAP
 	Location
 }
 

@@ -10,6 +10,7 @@ const (
 	CallYes                            // they are
 )
 
+// String is "unknown", "no" or "yes".
 func (v CallSiteVerdict) String() string {
 	return [...]string{"unknown", "no", "yes"}[min(v, CallYes)]
 }
@@ -19,7 +20,7 @@ func (v CallSiteVerdict) String() string {
 const callMax = 7
 
 // CallSite tells whether the bytes before an RVA decode as a CALL of any length, as they must before a return address.
-// Code that is changed when it is loaded (packers, self-modifying code) is judged by what the file has.
+// Code that is changed when it is loaded (packers, self-modifying code) is judged by the bytes in the file.
 func (f *File) CallSite(rva uint32) CallSiteVerdict {
 	if rva == 0 || f.code(rva-1) == nil { // a call may be the last instruction of its section
 		return CallUnknown

@@ -9,13 +9,13 @@ import (
 	"heapdrift/ingest/sorting"
 )
 
-// An Export is an entry of the export directory. What has no name is exported by ordinal only. Something that has
-// several names is several Exports.
+// An Export is an entry of the export directory. Code without a name is exported by ordinal only. Code with several
+// names is several Exports.
 type Export struct {
 	Name      string
 	Ordinal   uint32
-	RVA       uint32 // 0 of a forwarder: it has no code here
-	Forwarder string // "NTDLL.RtlAllocateHeap", or "" for what is in this image
+	RVA       uint32 // 0 for a forwarder, which has no code here
+	Forwarder string // "NTDLL.RtlAllocateHeap"; "" for code in this image
 }
 
 // Layout of IMAGE_EXPORT_DIRECTORY: Base +16, NumberOfFunctions +20, NumberOfNames +24, AddressOfFunctions +28 (array

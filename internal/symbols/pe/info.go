@@ -15,11 +15,11 @@ const (
 // Info is what the headers say. Addresses and sizes are in bytes.
 type Info struct {
 	Machine     uint16
-	Bits        int // 32 for PE32, 64 for PE32+
-	Timestamp   uint32
+	Bits        int    // 32 for PE32, 64 for PE32+
+	Timestamp   uint32 // TimeDateStamp
 	SizeOfImage uint32
 	Checksum    uint32
-	ImageBase   uint64 // preferred
+	ImageBase   uint64 // preferred base address
 	EntryPoint  uint32 // RVA; 0 for none
 	IsDLL       bool
 	Managed     bool // has a CLR header; its code may be IL
@@ -27,7 +27,7 @@ type Info struct {
 	Sections    []Section
 }
 
-// ImageKey is the image's folder in a symbol store: the time stamp as %08X and SizeOfImage as %x.
+// ImageKey is the middle folder of the image's path in a symbol store: the time stamp as %08X and SizeOfImage as %x.
 func (i Info) ImageKey() string { return fmt.Sprintf("%08X%x", i.Timestamp, i.SizeOfImage) }
 
 // Arch names the machine: x86, x64, arm64, arm; "" for others.
@@ -55,13 +55,13 @@ const (
 type Section struct {
 	Name            string // as written: names over 8 bytes that MinGW keeps elsewhere read "/123"
 	RVA             uint32
-	Size            uint32 // in memory
+	Size            uint32 // bytes in memory
 	Offset          uint32 // in the file
-	RawSize         uint32 // in the file
+	RawSize         uint32 // bytes in the file
 	Characteristics uint32
 }
 
-// Executable tells whether the section holds code.
+// Executable reports whether the section holds code.
 func (s *Section) Executable() bool {
 	return s.Characteristics&(sectionCode|sectionExecutable) != 0
 }

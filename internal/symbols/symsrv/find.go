@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Result is how the attempt to find a file at one place ended.
+// A Result is the result of a search for a file at one place.
 type Result string
 
 // The results.
@@ -18,15 +18,15 @@ const (
 	ResultFound          Result = "found"
 	ResultNotFound       Result = "not-found"
 	ResultMismatch       Result = "mismatch" // a file is there, and Options.Check says that it is another one
-	ResultRefused        Result = "refused"  // what was offered was not taken: a web page, a path outside the mappings, a redirect
+	ResultRefused        Result = "refused"  // the answer was refused: a web page, a path outside the mappings, a redirect
 	ResultNotAllowed     Result = "offline"  // the server is not on the allow-list and was not asked
 	ResultFailed         Result = "failed"   // the place could not be searched, or what it has could not be read
 	ResultOutOfTime      Result = "waiting"  // the run had no more time for the server: see WithRunLimit
 	ResultPointerMessage Result = "message"  // a file.ptr says why the file is not to be had
 )
 
-// An Attempt is one place that was tried. Place is a directory or file on this machine, or a URL without passwords and
-// query; Detail is for people and may be empty.
+// An Attempt is one place that was searched. Place is a directory or file on this machine, or a URL without passwords
+// and query; Detail is for people and may be empty.
 type Attempt struct {
 	Place  string
 	Result Result
@@ -36,7 +36,7 @@ type Attempt struct {
 // LocalFile is a file on this machine.
 type LocalFile struct {
 	Path  string // the file itself, decompressed; an MSFZ container stays one
-	Place string // where it came from: Path itself, or what it was copied from
+	Place string // where it came from: Path itself, or the file or URL that it was copied from
 }
 
 type outcome struct {
@@ -46,11 +46,9 @@ type outcome struct {
 	err      error
 }
 
-// Find looks for the file along the path, and returns it beside every place that was tried, in order. Calls for the
-// same file at the same time share one search.
-//
-// The error is the context's, or an *Error: of code CodeNotFound where no place has the file, of CodeBadIdentity where
-// the identity is none.
+// Find searches for the file along the path, and returns it with every place that was searched, in order. Simultaneous
+// calls for the same file share one search. The error is the context's, or an *Error: of code CodeNotFound where no
+// place has the file, of CodeBadIdentity where want is no identity.
 func (p *SymbolPath) Find(ctx context.Context, want Identity) (LocalFile, []Attempt, error) {
 	if ctx.Err() != nil {
 		return LocalFile{}, nil, context.Cause(ctx)

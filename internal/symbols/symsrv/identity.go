@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// An Identity is what a store files one build of a PDB or image under.
+// An Identity is the name and key under which a symbol store has one build of a PDB or image.
 type Identity struct {
-	Name string // of the file; of a path with either slash, the last part counts
+	Name string // file name; of a path, with slashes or backslashes, the last part counts
 
 	// DebugID is of a PDB: the GUID's 32 hexadecimal digits and the age, in hexadecimal without leading zeros; of a
 	// PDB of Visual C++ 6, the 8 digits of its signature and the age. Braces and hyphens are left out of the key.

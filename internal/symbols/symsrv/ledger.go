@@ -23,8 +23,8 @@ const (
 
 type ledgerKey struct{}
 
-// WithRunLimit returns a context in which no server is waited for longer than Limits.Wait, all files together. What is
-// searched with a context that has been given such bounds before stays within those.
+// WithRunLimit returns a context in which no server is waited for longer than Limits.Wait, over all files together. If
+// ctx has such a limit already, that one stays.
 func WithRunLimit(ctx context.Context) context.Context {
 	if ledgerOf(ctx) != nil {
 		return ctx

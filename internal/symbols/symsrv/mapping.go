@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// A PathMapping says where a directory of the Windows machine lies here: everything below Windows is looked for below
-// Local. Windows is compared without regard to case and to the kind of slash; of several that fit, the longest counts.
+// A PathMapping says where a directory of the Windows machine is on this machine: everything below Windows is searched
+// below Local. Windows is compared without regard to case and to the kind of slash; of several that match, the longest
+// counts.
 type PathMapping struct {
 	Windows string // C:\Symbols, \\server\share
 	Local   string // /mnt/sym

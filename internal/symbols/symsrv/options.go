@@ -13,20 +13,20 @@ import (
 type Options struct {
 	Map []PathMapping // where directories of the symbol path lie on this machine
 
-	// Cache is the default downstream store: what an empty level of a chain, cache* without a directory and a server
-	// without a store before it stand for.
+	// Cache is the default downstream store: it is used for an empty level of a chain, for cache* without a directory,
+	// and for a server without a store before it.
 	Cache string
 
-	// Missing, a directory, keeps what servers said they do not have across restarts; empty keeps it in memory only.
+	// Missing is a directory that stores across restarts which files servers do not have; "" keeps that in memory only.
 	Missing string
 
-	// Allow lists the hosts that may be asked: "host" on any port, "host:port", "*.domain" for everything below a domain,
-	// "*" for all. None means offline. Servers that are known to keep their files elsewhere bring the hosts there. Only a
-	// host that is named itself may be at an address of this machine or of its network, one below a named domain at a
-	// private one.
+	// Allow lists the hosts that may be asked: "host" on any port, "host:port", "*.domain" for everything below a
+	// domain, "*" for all. None means offline. If a known server keeps its files on other hosts, those are allowed with
+	// it. Only a host that is named itself may be at an address of this machine or of its network, one below a named
+	// domain at a private one.
 	Allow []string
 
-	// Proxy is host:port or a URL. Empty leaves it to HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+	// Proxy is host:port or a URL. If it is "", HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply.
 	Proxy string
 
 	// Check returns nil if the file at path is what was asked for, else why not. The path is of a whole, decompressed
@@ -45,7 +45,7 @@ type Options struct {
 	Limits Limits
 }
 
-// Limits bound what is done for one file. A zero field stands for the value in its comment.
+// Limits limit the search for one file. A field that is 0 stands for the value at the beginning of its comment.
 type Limits struct {
 	Connect time.Duration // 10 s, for the connection, and again for TLS
 	Header  time.Duration // 30 s, from the request to the answer's header
@@ -62,7 +62,7 @@ type Limits struct {
 	Parallel  int           // 4 requests at a time
 	MaxBytes  int64         // 8 GiB, of one file, decompressed
 	Missing   time.Duration // 1 h: how long a missing file is not asked for again
-	Named     int           // 256 files returned by Named
+	Named     int           // 256 files returned by FindByName
 
 	BelowDepth   int // 12 levels of folders below a directory
 	BelowEntries int // 200,000 files and folders below a directory; a search of them takes seconds

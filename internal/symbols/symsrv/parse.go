@@ -56,7 +56,7 @@ type level struct {
 	unmapped bool    // a directory of another machine, which no mapping covers
 }
 
-// Parse reads a symbol path. Empty elements are skipped; an *Error names the element that cannot be meant.
+// Parse reads a symbol path. Empty elements are skipped; an *Error names the element that is wrong.
 func Parse(text string, opt Options) (*SymbolPath, error) {
 	if len(text) > maxPath {
 		return nil, &Error{Code: CodeTooLong,
@@ -250,8 +250,8 @@ func redacted(text string) string {
 	return strings.Join(fields, "*")
 }
 
-// String returns the path as it was understood, without passwords; srv* and what else is short for something is
-// written out. Empty levels stand for the default downstream store.
+// String prints the path as it was understood, without passwords; srv* and other short forms are written out. Empty
+// levels stand for the default downstream store.
 func (p *SymbolPath) String() string {
 	parts := make([]string, 0, len(p.elements))
 	for _, e := range p.elements {

@@ -1,6 +1,6 @@
 package undname
 
-// Flags choose what of a declaration is printed. The values are those of UNDNAME_* in dbghelp.h, for
+// Flags choose which parts of a declaration are printed. The values are those of UNDNAME_* in dbghelp.h, for
 // UnDecorateSymbolName; the zero value prints everything.
 type Flags uint32
 

@@ -12,9 +12,9 @@ import (
 // prefix starts the names of directories; the number of their process follows.
 const prefix = "heapdrift-testdb-"
 
-// MakeInMemoryOrOnDisk makes a directory that the account of a server may enter. It falls back to the folder for
-// temporary files on the disk where less than wanted bytes of memory are free, and on systems without /dev/shm. Its
-// folder postgres is for the cluster: Sweep leaves the directory alone while a process holds the lock in it.
+// MakeInMemoryOrOnDisk makes a directory that the account of a server may enter, and returns its path. It is on the
+// disk, in the folder for temporary files, where too little memory is free, and on systems without /dev/shm. Its folder
+// postgres is for the cluster: Sweep leaves the directory alone while a process holds the lock in it.
 func MakeInMemoryOrOnDisk() (string, error) {
 	dir, err := os.MkdirTemp(parent(), prefix+strconv.Itoa(os.Getpid())+"-")
 	if err == nil {

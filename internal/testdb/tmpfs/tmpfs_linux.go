@@ -21,8 +21,8 @@ func parent() string {
 	return memory
 }
 
-// Sweep deletes the directories of test processes that were killed or timed out: they would fill the memory. Its
-// failures are no reason not to test.
+// Sweep deletes the directories of test processes that were killed or timed out: they would fill the memory. It ignores
+// failures.
 func Sweep() {
 	dirs, _ := filepath.Glob("/dev/shm/" + prefix + "*")
 	onDisk, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))

@@ -1106,7 +1106,7 @@ func rankedDetailOf(t *rankedTable, r *rankedRow) templ.Component {
 			}
 		}
 		if r.finding != nil {
-			if t.isPart() && len(r.finding.Witnesses) > 0 {
+			if t.isPart() && len(r.finding.ByKind) > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<h3>Whole run</h3>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1116,7 +1116,7 @@ func rankedDetailOf(t *rankedTable, r *rankedRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.KindTable(r.finding.Witnesses, r.finding.ByItself().Certain).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.KindTable(r.finding.ByKind, r.finding.ByItself().Certain).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

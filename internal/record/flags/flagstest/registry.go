@@ -11,19 +11,19 @@ import (
 	"heapdrift/internal/record/flags"
 )
 
-// A Registry is one in memory. Its zero value is empty.
+// A Registry is a registry in memory. Its zero value is empty.
 type Registry struct {
 	mu   sync.Mutex
 	keys map[string]map[string]flags.Value
 	// Fail makes changes of the values with these names fail.
 	Fail map[string]error
-	// Split gives programs of 32 bit a view of their own, which is empty.
+	// Split gives 32-bit programs a view of their own, which is empty.
 	Split bool
-	// Changed is called after each change, with its name; nil for nobody.
+	// Changed is called after each change, with the name of the value; nil for no call.
 	Changed func(what string)
 }
 
-// Put sets a value without a failure.
+// Put sets a value, whatever Fail says.
 func (r *Registry) Put(image, name string, v flags.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

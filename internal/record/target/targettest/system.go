@@ -12,9 +12,9 @@ import (
 	"heapdrift/internal/record/target"
 )
 
-// A Process is one in memory.
+// A Process is a process in memory.
 type Process struct {
-	What   target.Info
+	What   target.Info // what Info returns
 	exited chan struct{}
 	once   sync.Once
 	code   uint32
@@ -55,7 +55,7 @@ type System struct {
 	Starting func(image string) error
 	// Services are the paths of services by name.
 	Services map[string]string
-	// Restricted has no rights of an administrator.
+	// Restricted says that this program has no rights of an administrator.
 	Restricted bool
 	// Events are the named events that can be opened.
 	Events map[string]chan struct{}
@@ -82,7 +82,7 @@ func (s *System) Add(info target.Info) *Process {
 	return p
 }
 
-// All are all processes there ever were.
+// All returns all processes there ever were.
 func (s *System) All() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()

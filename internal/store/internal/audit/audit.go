@@ -20,7 +20,7 @@ func RecordSignatureChange(
 		actor, action, before, after)
 }
 
-// RecordProjectChange records what became of a project; actor is "" where the server did it.
+// RecordProjectChange records who changed what of a project; actor is "" where the server did it.
 func RecordProjectChange(ctx context.Context, tx pgx.Tx, project int64, actor, action string, before, after any) error {
 	return insert(ctx, tx, `insert into project_audit (project_id, actor, verified, action, before, after)`, project,
 		actor, action, before, after)
@@ -36,7 +36,7 @@ func insert(ctx context.Context, tx pgx.Tx, into string, of int64, actor, action
 	return err
 }
 
-// RecordServerChange records what became of accounts, or of a project that is gone.
+// RecordServerChange records who changed an account, or deleted a project.
 func RecordServerChange(ctx context.Context, tx pgx.Tx, actor, action string, before, after any) error {
 	old, now, err := texts(before, after)
 	if err != nil {

@@ -32,9 +32,9 @@ func Wrap(what string, err error) error {
 	return &QueryError{what, err}
 }
 
-// A QueryError is what PostgreSQL, or the connection to it, says of a query.
+// A QueryError is the error that PostgreSQL, or the connection to it, returned for a query.
 type QueryError struct {
-	What string // the query
+	What string // what the query was to do
 	Err  error
 }
 
@@ -47,7 +47,7 @@ func (e *QueryError) Unwrap() error { return e.Err }
 // uniqueViolation is PostgreSQL's code of a key that is there already.
 const uniqueViolation = "23505"
 
-// IsTaken reports whether a row could not be stored because its key is there.
+// IsTaken reports whether a row could not be inserted because its key exists.
 func IsTaken(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == uniqueViolation

@@ -67,16 +67,16 @@ type Source interface{ pool() *Pool }
 
 func (p *Pool) pool() *Pool { return p }
 
-// Conns are the connections for everything but heartbeats.
+// Conns are the connections for everything but heartbeats of leases.
 func Conns(s Source) *pgxpool.Pool { return s.pool().conns }
 
-// LeaseConns are the few connections for heartbeats.
+// LeaseConns are the few connections for heartbeats of leases.
 func LeaseConns(s Source) *pgxpool.Pool { return s.pool().leases }
 
 // URL is the address of the database, for a connection outside of the pool.
 func URL(s Source) string { return s.pool().url }
 
-// Tx runs f in a transaction. what says in errors what it does.
+// Tx runs f in a transaction, which is rolled back if f returns an error. what names the action in errors.
 func Tx(ctx context.Context, s Source, what string, f func(pgx.Tx) error) error {
 	if err := pgx.BeginFunc(ctx, Conns(s), f); err != nil {
 		var wrong *leaks.FieldError

@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A View is one snapshot of the database, or a transaction that is read through. It is good for one goroutine.
+// A View is one snapshot of the database, or a transaction that is read through. It is for one goroutine.
 type View struct{ q Querier }
 
-// In is a View of a transaction.
+// In makes a View of a transaction.
 func In(tx pgx.Tx) View { return View{tx} }
 
 // Snapshot calls f with a snapshot and returns its error as it is. The snapshot holds one of the few connections: f
@@ -32,7 +32,7 @@ type Reader interface{ querier() Querier }
 
 func (v View) querier() Querier { return v.q }
 
-// Q is what a View reads from.
+// Q returns what runs the statements of a View.
 func Q(v Reader) Querier { return v.querier() }
 
 // A Querier is a snapshot or a transaction.
@@ -46,7 +46,7 @@ type Querier interface {
 // The functions below read rows into structs by the names of their columns: a column that moves, or one too many, is an
 // error and no wrong number. A column's name is the field's, with underscores between its words.
 
-// All returns every row.
+// All returns every row; columns go into the fields of T by their names.
 func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -55,7 +55,7 @@ func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, e
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
 }
 
-// One returns the only row, or pgx.ErrNoRows.
+// One returns the only row, or pgx.ErrNoRows; columns go into the fields of T by their names.
 func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {

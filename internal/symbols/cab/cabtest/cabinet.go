@@ -26,13 +26,13 @@ const (
 // A Cabinet has one folder with files that follow each other in it.
 type Cabinet struct {
 	Method Method
-	Window int        // log2 of the LZX window; 0: 15
-	LZX    []LZXBlock // kinds and sizes of LZX blocks, over and over; nil: one verbatim block
-	Calls  int32      // LZX: size of the file whose E8 calls are translated; 0: none
+	Window int        // log2 of the LZX window; 0 for 15
+	LZX    []LZXBlock // kinds and sizes of LZX blocks, repeated; nil for one verbatim block
+	Calls  int32      // LZX: bytes of the file whose E8 calls are translated; 0 for none
 
 	Files       []File
-	Reserved    [3]uint8 // reserved bytes of the header, the folder and each block
-	NoChecksums bool
+	Reserved    [3]uint8 // how many reserved bytes the header, the folder and each block have
+	NoChecksums bool     // checksums are 0: not to be checked
 }
 
 // A File is a file in a cabinet.

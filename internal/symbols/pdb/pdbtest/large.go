@@ -9,8 +9,8 @@ import (
 // A Size says how large a PDB Large writes.
 type Size struct {
 	Bytes    int64 // of symbols and types, roughly
-	Hole     int64 // bytes of streams that come before all others and are never written: they move those behind 4 GiB
-	PageSize int   // 0: 4096
+	Hole     int64 // bytes of streams that come before all others and are never written: they move the others behind 4 GiB
+	PageSize int   // bytes; 0 for 4096
 }
 
 // A SyntheticProgram is a program that Large has written. Its methods compute each fact anew instead of keeping it.
@@ -53,8 +53,8 @@ func Large(out io.WriterAt, size Size) (*SyntheticProgram, error) {
 	return s, w.Close()
 }
 
-// At returns the truth about an RVA; false between functions. It is quickest for addresses in ascending order, and not
-// for concurrent use.
+// At returns what a reader must say about an RVA; false between functions. It is quickest for addresses in ascending
+// order, and not for concurrent use.
 func (s *SyntheticProgram) At(rva uint32) (Truth, bool) {
 	text := s.program.Sections[0]
 	if rva < text.RVA || rva-text.RVA >= uint32(s.modules)*moduleSpan {

@@ -4,8 +4,8 @@ package pdbtest
 // Original.
 type Program struct {
 	GUID      [16]byte
-	Age       uint32 // of the DBI stream, which images and symbol servers use; 0 is written as 1
-	InfoAge   uint32 // of the info stream; 0: Age
+	Age       uint32 // of the DBI stream, which images and symbol servers use; 0 for 1
+	InfoAge   uint32 // of the info stream; 0 for Age
 	Signature uint32 // when the PDB was made, in seconds since 1970
 	Machine   uint16 // IMAGE_FILE_MACHINE_*; 0: x64
 	PageSize  int    // 0: 4096
@@ -56,7 +56,7 @@ func Standard(code uint32) []Section {
 	return sections
 }
 
-// An Address is in a section, which counts from 1.
+// An Address is an offset in bytes in a section; sections count from 1.
 type Address struct {
 	Section uint16
 	Offset  uint32
@@ -92,19 +92,19 @@ type Function struct {
 	Name      string // undecorated, as procedure records have it
 	Decorated string // of a public at the same address; "": none
 	Address
-	Length      uint32
-	Local       bool // static
+	Length      uint32 // bytes
+	Local       bool   // static
 	Lines       []Line
 	Inlines     []Inline
 	Allocations []Allocation
-	Calls       []Call // what petest makes the code from, beside Allocations
-	Locals      []string
-	Folded      bool // identical code that another module contributed: a record without a section contribution
+	Calls       []Call   // what petest makes the code from, beside Allocations
+	Locals      []string // names of its local variables
+	Folded      bool     // identical code that another module contributed: a record without a section contribution
 }
 
 // A Line is where the code from Offset of the function on came from.
 type Line struct {
-	Offset uint32
+	Offset uint32 // bytes from the function's start
 	File   string
 	Line   uint32
 }
@@ -130,7 +130,7 @@ type InlinedLine struct {
 // A Call is a call instruction at Offset of the function; its return address is Offset + Length.
 type Call struct {
 	Offset uint32
-	Length uint32
+	Length uint32 // bytes of the instruction
 	Target string // name of the function called; "": through a pointer
 }
 
@@ -165,13 +165,13 @@ type SeparatedPart struct {
 type Public struct {
 	Name string // decorated
 	Address
-	Data bool
+	Data bool // it is a variable, not a function
 }
 
 // A Struct is a named type with its fields.
 type Struct struct {
 	Name   string
-	Size   uint64
+	Size   uint64 // bytes
 	Union  bool
 	Fields []Field
 }
@@ -179,7 +179,7 @@ type Struct struct {
 // A Field is a member of a Struct, or a class it is derived from.
 type Field struct {
 	Name   string // not of a base class
-	Offset uint64
+	Offset uint64 // bytes
 	Type   Type
 	Base   bool // a base class; Type is Named
 }

@@ -2,11 +2,11 @@ package pdbtest
 
 import "sort"
 
-// A Truth is what a reader has to say about an address in a procedure or thunk.
+// A Truth is what a reader must say about an address in a procedure or thunk.
 type Truth struct {
 	Function     string
 	Start        Address
-	Displacement uint32
+	Displacement uint32 // bytes from Start
 	File         string // of the function's own line
 	Line         uint32
 	Inlines      []Site // innermost first
@@ -19,8 +19,8 @@ type Site struct {
 	Line     uint32
 }
 
-// At returns the truth about an RVA of the image; false where the program says nothing, for publics, trampolines and
-// separated code.
+// At returns what a reader must say about an RVA of the image; false where the program says nothing, and for publics,
+// trampolines and separated code.
 func (p *Program) At(rva uint32) (Truth, bool) {
 	sections := p.Sections
 	if p.OMAP != nil {

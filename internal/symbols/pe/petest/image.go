@@ -18,10 +18,10 @@ const (
 // An Image is what an EXE or DLL holds. Its tables are put into the sections that are named .rdata and .pdata, which
 // must have room for them.
 type Image struct {
-	Machine   uint16 // 0: x64
+	Machine   uint16 // one of the constants; 0 for X64
 	DLL       bool
-	Base      uint64 // 0: 0x140000000, or 0x400000 for x86
-	Timestamp uint32
+	Base      uint64 // preferred base address; 0 for 0x140000000, or 0x400000 for x86
+	Timestamp uint32 // TimeDateStamp
 	Entry     uint32 // RVA
 	Sections  []Section
 
@@ -35,7 +35,8 @@ type Image struct {
 	Exports   []Export
 	Functions []Function // of .pdata; ignored for x86
 
-	// Directories replace those that were written: RVA and size by index, for tests of what a linker would not write.
+	// Directories replace the data directories that would be written: RVA and size by index. Tests use it for images
+	// that no linker writes.
 	Directories map[int][2]uint32
 }
 
@@ -56,7 +57,7 @@ type Export struct {
 	Forwarder string // "NTDLL.RtlAllocateHeap": no RVA
 }
 
-// A Function is an entry of .pdata. The end is behind it.
+// A Function is an entry of .pdata, from Begin up to but not including End.
 type Function struct {
 	Begin, End uint32
 	Parent     uint32 // x64: Begin of the function that this is a part of; 0: none
@@ -69,7 +70,7 @@ const (
 	headerSize       = 0x400
 )
 
-// SizeOfImage is the end of the last section, rounded up to pages.
+// SizeOfImage is the end of the last section in bytes, rounded up to pages.
 func (i *Image) SizeOfImage() uint32 {
 	var end uint32
 	for _, s := range i.Sections {

@@ -6,10 +6,10 @@ import (
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
-// Of makes the image that belongs to a program: the same sections, a reference to the PDB, code for every function with
-// CALLs where the program has calls and allocations, .pdata, and the functions that are not static exported by the
-// names of their publics. The program needs the sections of pdbtest.Standard. Under OMAP there is no telling where code
-// went, so the image of such a program has none.
+// Of makes the image that belongs to a program: the same sections, a reference to the PDB at the path pdb, code for
+// every function with CALLs where the program has calls and allocations, .pdata, and the functions that are not static
+// exported by the names of their publics. The program needs the sections of pdbtest.Standard. The image of a program
+// with OMAP has no code, since the program does not say where code was moved.
 func Of(p *pdbtest.Program, pdb string) (*Image, error) {
 	i := &Image{
 		Machine: p.Machine, Timestamp: p.Signature, PDB: pdb, GUID: p.GUID, Age: max(p.Age, 1),
