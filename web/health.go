@@ -51,7 +51,7 @@ func (s *Server) readyz(c echo.Context) error {
 	return c.JSON(status, view)
 }
 
-// A Readiness remembers the outcome of the checks for a moment: many supervisors and balancers ask at once.
+// A Readiness caches the result of the checks for a short time: many supervisors and balancers ask at once.
 type Readiness struct {
 	checks map[string]func(context.Context) error
 
@@ -83,8 +83,8 @@ func (s *Server) checks() map[string]func(context.Context) error {
 	return Checks(s.opt.Store, s.opt.Blobs, s.opt.Intake.MinFree, s.opt.PingQueue)
 }
 
-// Checks are what a server or a worker depends on: the database and its schema, the store of files with so many bytes
-// free, and the queue where there is one.
+// Checks are the checks of a server or a worker, by name: the database and its schema, at least minFree bytes free in
+// the blob store, and the queue unless pingQueue is nil.
 func Checks(database *store.Store, blobs blob.Store, minFree int64,
 	pingQueue func(context.Context) error) map[string]func(context.Context) error {
 	checks := map[string]func(context.Context) error{

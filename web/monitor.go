@@ -13,12 +13,11 @@ import (
 // metricsPath is where a Prometheus asks.
 const metricsPath = "/metrics"
 
-// A Monitor answers those who watch over a process, a server or a worker, on an address of its own: /metrics, /healthz
-// and /readyz.
+// A Monitor serves /metrics, /healthz and /readyz of a server or a worker, on an address of its own.
 type Monitor struct {
 	Metrics http.Handler
 	Version string
-	Checks  map[string]func(context.Context) error
+	Checks  map[string]func(context.Context) error // by name; nil from a check is healthy
 	Log     *slog.Logger
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Proxies are the proxies in front of a server that may say in X-Forwarded-For whose request they pass on: by their
-// networks, or by how many stand in a row. The zero value is none.
+// Proxies are the proxies in front of a server whose X-Forwarded-For is trusted: by their networks, or by how many of
+// them stand in a row (Hops). The zero value is none.
 type Proxies struct {
 	Hops     int
 	Networks []netip.Prefix

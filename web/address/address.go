@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// Run is the page of a run.
+// Run is the address of the page of the run with this id.
 func Run(id int64) string { return "/runs/" + strconv.FormatInt(id, 10) }
 
-// Project is the page of a project.
+// Project is the address of the page of a project.
 func Project(name string) string { return "/projects/" + url.PathEscape(name) }
 
-// Signature is the page of a leak.
+// Signature is the address of the page of a leak.
 func Signature(project, signature string) string {
 	return Project(project) + "/signatures/" + url.PathEscape(signature)
 }
 
-// Compare is the page that compares two builds; empty names leave the choice to the server.
+// Compare is the address of the page that compares two builds; "" leaves the choice to the server.
 func Compare(project, scenario, base, head string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"scenario": scenario, "base": base, "head": head} {
@@ -33,5 +33,5 @@ func Compare(project, scenario, base, head string) string {
 	return to
 }
 
-// Kit is the page with the commands that record a program, which the query describes.
+// Kit is the address of the page with the commands that record a program, which the query describes.
 func Kit(project string, q url.Values) string { return Project(project) + "/kit?" + q.Encode() }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// PreferredOffer chooses among media types as an Accept header asks for: the offer with the highest weight, the earlier
-// one among equals. It returns -1 where none is acceptable. An empty header accepts everything.
+// PreferredOffer returns the index of the media type that an Accept header prefers: the offer with the highest weight,
+// the earlier one among equals. It is −1 where none is acceptable. An empty header accepts everything.
 func PreferredOffer(accept string, offers ...string) int {
 	if strings.TrimSpace(accept) == "" {
 		return 0

@@ -24,20 +24,21 @@ type Options struct {
 	Store  *store.Store
 	Blobs  blob.Store
 	Intake *intake.Intake
-	// Windows answers for windows of traces.
+	// Windows computes the numbers of windows of traces.
 	Windows WindowAnswers
-	// Queries keeps reports that selections are answered from; nil for one of its own.
+	// Queries caches the reports that selections are answered from; nil for a cache of its own.
 	Queries *query.Library
-	// Budget is what reports that are read or made take memory from; nil for no limit.
+	// Budget limits the memory of reports that are read or made; nil for no limit.
 	Budget *memory.Budget
 	Log    *slog.Logger
 	// Closing is closed when the server shuts down: requests that wait and resumable
 	// uploads end early, with what there is.
 	Closing <-chan struct{}
-	// Watch tells of changes to a run's jobs until stop is called; nil where nobody listens, then Poll alone decides.
+	// Watch signals changes of a run's jobs until stop is called; nil where there are no signals: requests then look
+	// every Poll.
 	Watch func(run int64) (changed <-chan struct{}, stop func())
-	Poll  time.Duration // how often a waiting request looks for itself; 1 s
-	Idle  time.Duration // how long an upload may stand still before its connection is given up; 30 s
+	Poll  time.Duration // how often a waiting request looks at the run; 1 s
+	Idle  time.Duration // after how long without a byte an upload's connection is closed; 30 s
 }
 
 // An API holds the handlers.

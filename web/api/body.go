@@ -30,8 +30,8 @@ type body struct {
 	ended bool // at its proper end
 }
 
-// Bodies is middleware for all routes of a server: a client that stands still while it sends, or hardly moves, ends the
-// reading of the body. There is no limit on how long a body that moves may take.
+// Bodies is middleware for all routes of a server: it stops reading a body whose client sends nothing, or almost
+// nothing, for Options.Idle. There is no limit on how long a body that arrives may take.
 func (a *API) Bodies(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/store/uploadstore"
 )
 
-// AnnouncedUpload is the project that a new upload is for; "" for symbols, which all projects share, and for metadata
-// that POST refuses.
+// AnnouncedUpload is the project in the metadata of a new upload; "" for symbols, which all projects share, and for
+// metadata that POST refuses.
 func AnnouncedUpload(header http.Header) string {
 	upload, err := announced(header)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/store/uploadstore"
 )
 
-// SweepUploads deletes uploads that nobody has touched for the given time, with their parts, and returns how many.
-// Nodes may sweep at once.
+// SweepUploads deletes the uploads that were not written to for age, with their parts, and returns how many it deleted.
+// It leaves those that another request is writing to. Several nodes may sweep at once.
 func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) {
 	swept := 0
 	for {

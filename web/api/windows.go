@@ -15,16 +15,18 @@ import (
 	"heapdrift/web/problem"
 )
 
-// WindowAnswers answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no
-// answer, or store.ErrNotFound for a run without a report.
+// WindowAnswers computes the numbers of windows of traces. Errors are an *analysis.Error where there is no answer, or
+// store.ErrNotFound for a run without a report.
 type WindowAnswers interface {
-	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
+	// Prepare waits for what Window needs, before the View of Window is opened; done releases it.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
-	// Table opens the allocation table of a run's report until done is called; nil for a run without one.
+	// Table opens the allocation table of a run's report until done is called; nil for a run without one. report is the
+	// key of the report.
 	Table(ctx context.Context, run int64, report string) (table *query.Table, done func(), err error)
-	// Window gives the numbers of the run's report in a window, both as the View has them.
+	// Window computes the numbers of the run's report in a window, with both taken from v.
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
-	// Report makes the whole report on a window. head is the run's report without its sites, in what it rests on.
+	// Report makes the whole report on a window. head is the run's report without its sites, in the evidence that it
+	// rests on.
 	Report(ctx context.Context, head *analysis.Report, in store.AnalysisInput, w capture.Window) (*analysis.Report, error)
 }
 

@@ -20,6 +20,8 @@ import (
 
 // FS holds the files under the names that URL takes.
 //
+// FS holds the files, by the names that URL takes.
+//
 //go:embed *.css *.js *.svg vendor/*.js
 var FS embed.FS
 
@@ -69,7 +71,7 @@ func load() (byName, byPath map[string]*file) {
 	return byName, byPath
 }
 
-// URL is the address of a file by its name. It panics where there is none: names stand in the program.
+// URL is the address of a file, with its digest in it. It panics for an unknown name: names stand in the program.
 func URL(name string) string {
 	byName, _ := files()
 	f := byName[name]

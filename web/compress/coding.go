@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Coding is how the bytes of an answer are coded, as Content-Encoding names it.
+// A Coding is a value of Content-Encoding.
 type Coding string
 
 // The codings that are written. Identity is a body as it is, which no header names.
@@ -22,8 +22,8 @@ const (
 	Gzip     Coding = "gzip"
 )
 
-// Codings are those of answers that are coded while they are sent, the best for the server first. At these levels pages
-// come out alike within a twentieth, and zstd takes the least time.
+// Codings are the codings of answers that are compressed while they are sent, the best for the server first. At these
+// levels pages come out alike within a twentieth, and zstd takes the least time.
 var Codings = []Coding{Zstd, Brotli, Gzip}
 
 // maxEncoders bounds the memory of encoders, each of which holds 1 to 3 MB for as long as its client takes to receive
@@ -75,7 +75,7 @@ func release(coding Coding, e encoder) {
 	<-taken
 }
 
-// Smallest codes a body that is kept. It takes its time: 10 to 20 ms for 50 KB.
+// Smallest compresses a body that is stored as far as the coding can. It takes 10 to 20 ms for 50 KB.
 func Smallest(coding Coding, body []byte) []byte {
 	var b bytes.Buffer
 	var w io.WriteCloser

@@ -38,7 +38,7 @@ func Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// CodingFor is the coding, of those offered, in which a request is best answered.
+// CodingFor chooses one of the offered codings by the Accept-Encoding of a request.
 func CodingFor(r *http.Request, offers ...Coding) Coding {
 	if !r.ProtoAtLeast(1, 1) || r.Header.Get("Range") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		return Identity
@@ -46,8 +46,8 @@ func CodingFor(r *http.Request, offers ...Coding) Coding {
 	return ChooseCoding(strings.Join(r.Header.Values("Accept-Encoding"), ","), offers...)
 }
 
-// CodingOf is the coding in which Answers would send an answer, for handlers that have a body in several; Identity
-// where Answers is not at work.
+// CodingOf is the coding in which Middleware would send an answer, for handlers that have a body in several codings;
+// Identity where Middleware does not run.
 func CodingOf(c echo.Context) Coding {
 	if w, ok := c.Response().Writer.(*response); ok {
 		return w.coding

@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// Weak is the tag of what is known by name; the name holds no quotes or control characters.
+// Weak makes a weak tag of a name, which holds no quotes or control characters.
 func Weak(name string) string { return `W/"` + name + `"` }
 
-// OfBody is the weak tag of a body.
+// OfBody makes a weak tag of a body's digest.
 func OfBody(body []byte) string {
 	sum := sha256.Sum256(body)
 	return Weak(base64.RawURLEncoding.EncodeToString(sum[:15]))
 }
 
-// IsKnown reports whether the client of a GET or HEAD has what the tag stands for, so that 304 answers it.
+// IsKnown reports whether the client of a GET or HEAD has the body with the tag already: then answer 304.
 func IsKnown(r *http.Request, tag string) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false

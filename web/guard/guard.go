@@ -22,15 +22,16 @@ import (
 	"heapdrift/web/problem"
 )
 
-// Access is whether a server asks who somebody is.
+// Access says who may use a server without logging in.
 type Access int
 
 const (
-	// ByAccount serves people who log in and jobs with tokens.
+	// ByAccount lets in only people who have logged in and jobs with tokens.
 	ByAccount Access = iota
-	// UntilFirstAccount serves everybody as long as nobody has an account, as on one's own machine.
+	// UntilFirstAccount lets in everybody while the server has no account, as on one's own machine, and then works as
+	// ByAccount.
 	UntilFirstAccount
-	// Everybody serves whoever reaches the server.
+	// Everybody lets in whoever reaches the server.
 	Everybody
 )
 
@@ -114,8 +115,8 @@ func allowed(a *accounts.Actor, right accounts.Right, project int64) error {
 	return store.ErrNotFound
 }
 
-// AllowUpload returns an error unless whoever a context is about may upload to a project. A form says which it is
-// behind the guard.
+// AllowUpload returns an error unless the actor of the context may upload to a project. The guard cannot check it for a
+// form: the form names the project.
 func AllowUpload(ctx context.Context, s *store.Store, project string) error {
 	actor := accounts.ActorFrom(ctx)
 	if actor.MayEverywhere() {
@@ -128,7 +129,7 @@ func AllowUpload(ctx context.Context, s *store.Store, project string) error {
 	return allowed(actor, accounts.Upload, id)
 }
 
-// IsOpen reports whether the server serves everybody now.
+// IsOpen reports whether everybody may use the server now.
 func (g *Guard) IsOpen(ctx context.Context) (bool, error) {
 	if g.access != UntilFirstAccount {
 		return g.access == Everybody, nil
@@ -211,7 +212,7 @@ func logInURL(r *http.Request) string {
 // LogInPath is the page to log in on.
 const LogInPath = "/login"
 
-// LocalPath is where to go on after a log-in: a path of this server, or "/" for anything else.
+// LocalPath is the path to continue at after a log-in: next if it is a path of this server, else "/".
 func LocalPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") ||

@@ -213,7 +213,8 @@ func needOfRoute(method, path string) (need, bool) {
 	return n, ok
 }
 
-// CheckCoverage returns an error that names the routes which the table does not: a server with such does not start.
+// CheckCoverage returns an error that names the routes without a row in the table: a server with such routes does not
+// start.
 func CheckCoverage(routes []*echo.Route) error {
 	var missing []string
 	for _, r := range routes {

@@ -37,11 +37,11 @@ type Options struct {
 	Guard  *guard.Guard
 	// Issuer is an OpenID Connect provider that people may log in by; nil for none.
 	Issuer *account.Issuer
-	// Hub tells streams of changes as they happen; without one they look for themselves.
+	// Hub signals changes of runs to streams; nil makes them look every few seconds.
 	Hub *watch.Hub
-	// Windows answers for windows of traces; without one, pages show whole traces only.
+	// Windows computes the numbers of windows of traces; nil makes pages show whole traces only.
 	Windows run.WindowAnswers
-	// Queries keeps the reports that selections are answered from.
+	// Queries caches the reports that selections are answered from.
 	Queries *query.Library
 	Version string
 	// Downloads are the programs that the server gives away; nil for none.

@@ -26,23 +26,23 @@ import (
 	"heapdrift/internal/store/uploadstore"
 )
 
-// A Problem is an error as clients see it (RFC 9457). Code is stable; Detail is for people.
+// A Problem is an error as clients get it (RFC 9457). Code is stable; Detail is for people.
 type Problem struct {
 	Type     string `json:"type"`
 	Title    string `json:"title"`
 	Status   int    `json:"status"`
 	Detail   string `json:"detail,omitempty"`
 	Code     string `json:"code"`
-	Instance string `json:"instance,omitempty"` // names the request, as the server's log does
-	Field    string `json:"field,omitempty"`    // the part of the request that is wrong
-	State    string `json:"state,omitempty"`    // of the run that is asked for
-	// Lines are what is wrong in a body of lines.
+	Instance string `json:"instance,omitempty"` // id of the request, as in the server's log
+	Field    string `json:"field,omitempty"`    // name of the field of the request that is wrong; "" for none
+	State    string `json:"state,omitempty"`    // state of the run that was asked for; "" for none
+	// Lines are the problems of single lines in a body of lines.
 	Lines []LineProblem `json:"lines,omitempty"`
 	// RetryAfter is the time after which another request may succeed; 0 where that is not known.
 	RetryAfter time.Duration `json:"-"`
 }
 
-// A LineProblem is what is wrong with a line of a body, counted from 1.
+// A LineProblem says what is wrong with a line of a body; lines count from 1.
 type LineProblem struct {
 	Line    int    `json:"line"`
 	Code    string `json:"code"`
@@ -54,6 +54,8 @@ func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 // The codes of requests that are refused; others come with errors of the door, of the readers and of the domain. They
 // are stable.
 const (
+	// The codes of refused requests; others come with errors of the guard, of the readers and of the domain. They are
+	// stable.
 	CodeNotFound              = "not-found"
 	CodeTooLarge              = "too-large"
 	CodeNoSpace               = "no-space"
@@ -134,12 +136,12 @@ func refusedStatus(code string) int {
 	return http.StatusUnprocessableEntity
 }
 
-// New makes an error with a code of its own.
+// New makes a Problem with a code of its own.
 func New(status int, code, format string, args ...any) *Problem {
 	return &Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Invalid says that a parameter of the request is wrong.
+// Invalid makes the Problem of a wrong parameter of the request.
 func Invalid(field, format string, args ...any) *Problem {
 	p := New(http.StatusUnprocessableEntity, "invalid-"+strings.ReplaceAll(field, "_", "-"), format, args...)
 	p.Field = field
@@ -252,7 +254,7 @@ func slug(status int) string {
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "-")
 }
 
-// SetRetryAfter says in the header of an answer when it is worth to ask again, where that is known.
+// SetRetryAfter sets the Retry-After header if RetryAfter is known.
 func (p *Problem) SetRetryAfter(header http.Header) {
 	if p.RetryAfter > 0 {
 		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(p.RetryAfter.Seconds())+1))

@@ -13,8 +13,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Hub passes on which runs change: one connection to the database listens for the whole process. Without one, or
-// while it is broken, watchers hear nothing and look for themselves.
+// A Hub signals which runs change: one connection to the database listens for the whole process. While it is broken
+// there are no signals, and watchers must look for themselves.
 type Hub struct {
 	store *store.Store
 	log   *slog.Logger
@@ -58,8 +58,8 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// Watch tells of changes to a run's jobs until stop is called. Changes that come faster than they are received count
-// as one.
+// Watch signals changes of a run's jobs until stop is called. Changes that come faster than they are received are one
+// signal.
 func (h *Hub) Watch(run int64) (changed <-chan struct{}, stop func()) {
 	if h == nil {
 		return nil, func() {}

@@ -31,10 +31,10 @@ const (
 
 // An Issuer is an OpenID Connect provider that people may log in by.
 type Issuer struct {
-	Name     string // as the page of log-ins calls it
+	Name     string // name on the log-in page
 	URL      string
 	ClientID string
-	Secret   string
+	Secret   string // of the client
 	// Client asks the provider; nil for the default one.
 	Client *http.Client
 

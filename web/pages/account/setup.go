@@ -13,7 +13,7 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// SetupPath is the page of a link that opens an account.
+// SetupPath is the path of the page that a link of this text opens, which makes an account.
 func SetupPath(link string) string { return "/setup/" + link }
 
 type setupView struct {

@@ -28,7 +28,7 @@ const (
 // leakClasses are what signatures may be filtered by beside those that ever leaked or grew.
 var leakClasses = append(slices.Clone(leaks.ClassFilters), leaks.AllClasses)
 
-// A Listing is what the list of a project's signatures shows. All of it stands in the address.
+// A Listing says which of a project's leaks a list shows, and how. All of it is in the address.
 type Listing struct {
 	project  string
 	state    leaks.State
@@ -42,7 +42,7 @@ type Listing struct {
 	after    int64 // id of the signature that the page stands behind; 0 for the first page
 }
 
-// ListingOf reads an address. What makes no sense in it counts as not there.
+// ListingOf reads an address. Invalid values count as absent.
 func ListingOf(project string, c echo.Context) Listing {
 	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")),
 		owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module")),
@@ -85,7 +85,7 @@ func (l Listing) isFiltered() bool {
 	return l.filter != "" || l.owner != "" || l.module != "" || l.test != "" || l.scenario != "" || l.class != ""
 }
 
-// Fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
+// Fields are the fields of the address. Defaults are left out, so that equal listings have equal addresses.
 func (l Listing) Fields() []ui.Field {
 	var list []ui.Field
 	set := func(name, value string) {
@@ -114,19 +114,18 @@ func (l Listing) url() templ.SafeURL {
 // hasQuiet reports whether the list also shows what never leaked or grew, which is not sorted.
 func (l Listing) hasQuiet() bool { return l.class != "" && !analysis.Class(l.class).IsSuspect() }
 
-// A Table is a page of a project's signatures.
+// A Table is a page of a project's leaks.
 type Table struct {
 	Listing
 	*store.SignaturePage
 	Scenarios []string // that the list may be filtered by
 	Modules   []string // as well
 	Frame     ui.Frame
-	Changes   bool   // the reader may change what the team says
-	Actor     string // whom forms remember, where nobody logs in
+	Changes   bool   // the reader may change triage
+	Actor     string // name that forms are filled with, where nobody logs in
 }
 
-// TableOf reads the page of a project's signatures that a listing chooses. A page behind a signature that has gone is
-// the first one.
+// TableOf reads the page that a listing chooses. If the leak before the page was deleted, it is the first page.
 func TableOf(ctx context.Context, v store.View, l Listing) (t Table, err error) {
 	t.Listing = l
 	var gone *leaks.FieldError
@@ -193,7 +192,7 @@ func heatSays(outcomes []leaks.Outcome) string {
 	return fmt.Sprintf("leaks in %d of %s, not exercised in %d", bad, quantity.Plural(len(outcomes), "build"), unseen)
 }
 
-// ModuleName is a module as people read it.
+// ModuleName is the name of a module for people: leaks.NoModule has a text of its own.
 func ModuleName(module string) string {
 	if module == leaks.NoModule {
 		return "without a stack"
@@ -201,8 +200,8 @@ func ModuleName(module string) string {
 	return module
 }
 
-// OfModule is the address of the list of those leaks that blame a module; "" for all.
+// OfModule is the address of the list with the leaks of one blamed module only; "" for all.
 func (l Listing) OfModule(module string) templ.SafeURL { return l.of(module).url() }
 
-// IsOf reports whether the list shows the leaks of one module only, of this one.
+// IsOf reports whether the list is of this blamed module only.
 func (l Listing) IsOf(module string) bool { return l.module == module }

@@ -126,7 +126,7 @@ func watched(ctx context.Context, t testing.TB) *Tab {
 	return b
 }
 
-// Do takes steps in the page.
+// Do runs actions in the page; an error ends the test.
 func (b *Tab) Do(steps ...cdp.Action[cdp.Void]) {
 	b.T.Helper()
 	if err := cdp.Do(b.Ctx, steps...); err != nil {
@@ -137,8 +137,8 @@ func (b *Tab) Do(steps ...cdp.Action[cdp.Void]) {
 // ready is true of a page that has loaded its scripts and has no answer of the server left to process.
 const ready = `document.readyState === "complete" && !document.querySelector(".htmx-added, .htmx-settling")`
 
-// See waits until an expression in the page is true, and the page is ready: keys and clicks before that are lost. The
-// page may load anew meanwhile.
+// See waits until a JavaScript expression is true in the page, and the page is ready: keys and clicks before that are
+// lost. The page may reload meanwhile.
 func (b *Tab) See(expression string) {
 	b.T.Helper()
 	var err error
@@ -155,7 +155,7 @@ func (b *Tab) See(expression string) {
 	b.T.Fatalf("waited in vain for %s: %v; the page shows %s", expression, err, shown)
 }
 
-// Is evaluates an expression, which changes the page or states a fact about it, and expects true.
+// Is evaluates a JavaScript expression in the page and fails the test unless it is true.
 func (b *Tab) Is(expression string) {
 	b.T.Helper()
 	if !Must[bool](b.T)(cdp.Run(b.Ctx, cdp.Evaluate[bool](expression))) {

@@ -46,7 +46,7 @@ const focus = `it => {
 // Press clicks on an element.
 func Press(selector string) cdp.Action[cdp.Void] { return touch(selector, click) }
 
-// Focused gives an element the focus.
+// Focused focuses an element.
 func Focused(selector string) cdp.Action[cdp.Void] { return touch(selector, focus) }
 
 // Typed types into a field, at the place where the focus puts the cursor. The page must not replace the field
@@ -69,7 +69,7 @@ func touch(selector, act string) cdp.Action[cdp.Void] {
 // byUser lets a script do what browsers allow only after a user's gesture, such as to ask before the page is left.
 func byUser(p *runtime.EvaluateParams) { p.UserGesture = new(true) }
 
-// Chosen gives files to a field, which the page may just be drawing.
+// Chosen chooses files in a field, as soon as the page has drawn it.
 func Chosen(selector string, files ...string) cdp.Action[cdp.Void] {
 	return patiently("choose files in "+selector, func(ctx context.Context, t *cdp.Target) error {
 		_, err := cdp.SetUploadFiles(selector, files)(ctx, t)

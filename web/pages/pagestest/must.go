@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Must is for steps whose failure a test is not about.
+// Must returns a function that returns the value of a call and fails the test for its error.
 func Must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Fill posts a form as browsers do; pairs are names and values.
+// Fill posts a form as browsers do; pairs are names and values. It returns the status, and the body or the address of a
+// redirect.
 func (s *Server) Fill(path string, pairs ...string) (int, string) {
 	s.T.Helper()
 	form := url.Values{}
@@ -68,7 +69,7 @@ func (s *Server) Submit(path string, form url.Values, header ...string) (int, st
 	return s.Send(req)
 }
 
-// SitesPath is the address of a run's sites, each by itself.
+// SitesPath is the path of the table of a run's single sites, with a query.
 func SitesPath(run int64, query string) string {
 	return strings.TrimSuffix(fmt.Sprintf("/runs/%d?view=sites&%s", run, strings.TrimPrefix(query, "?")), "&")
 }

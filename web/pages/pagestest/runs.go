@@ -19,7 +19,7 @@ import (
 	"heapdrift/internal/store/storetest"
 )
 
-// DefaultTarget is where tests upload to if they say nothing else.
+// DefaultTarget is where tests upload to by default.
 var DefaultTarget = leaks.UploadTarget{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min",
 	Run: "1"}
 
@@ -90,7 +90,7 @@ func AddRun(t testing.TB, s *store.Store, to leaks.UploadTarget, captures []*cap
 	return run
 }
 
-// SaveReport does the jobs that follow reading: no names are found, and the report is the given one.
+// SaveReport ends the symbolise job of a run without names, and its analyse job with the given report.
 func SaveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
 	SaveNames(t, s, run)
@@ -120,7 +120,7 @@ func putReport(t testing.TB, blobs blob.Store, r *analysis.Report) string {
 	return blob.ContentKey(digest.SHA256)
 }
 
-// SaveNames ends the job that looks for a run's symbols.
+// SaveNames ends the symbolise job of a run without names.
 func SaveNames(t testing.TB, s *store.Store, run int64) {
 	t.Helper()
 	lease := Claim(t, s, store.JobSymbolise, run)

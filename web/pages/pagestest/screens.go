@@ -142,7 +142,7 @@ func (b *Tab) SaveScreenshot(name string) {
 	}
 }
 
-// Each evaluates expressions in the page and compares what they give.
+// Each evaluates the keys, JavaScript expressions, in the page and compares the results with the values.
 func (b *Tab) Each(want map[string]string) {
 	b.T.Helper()
 	for expression, text := range want {

@@ -9,11 +9,11 @@ import (
 
 // A Sample is one site of the process that tests show: its stack, innermost first, and its blocks at each snapshot.
 type Sample struct {
-	Heap        int32
-	Size        int64
+	Heap        int32 // index
+	Size        int64 // bytes of each block
 	Stack       []string
 	AliasStacks [][]string
-	Blocks      func(k int) int64
+	Blocks      func(k int) int64 // how many blocks it has at snapshot k, from 0
 }
 
 // ConstantBlocks is the same number of blocks at each snapshot.

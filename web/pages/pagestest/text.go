@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Words is the text of a page without its markup.
+// Words is the visible text of a page.
 func Words(page string) string {
 	var text strings.Builder
 	for page != "" {

@@ -15,15 +15,15 @@ const (
 	Second      = int64(time.Second)
 )
 
-// A Life is a block or a commit of a made-up process, from and to when it lived; to 0 is never.
+// A Life is a block or a commit of a made-up process. From and To are in ns since the trace's start; a To of 0 is
+// never.
 type Life struct {
 	From, To int64
-	Size     uint64
+	Size     uint64 // bytes
 	End      allocations.End
 }
 
-// An AllocationSite is where a made-up process allocates: its stack, innermost first, the memory and what becomes of
-// it.
+// An AllocationSite is one call stack of a made-up process, innermost frame first, with its allocations.
 type AllocationSite struct {
 	Kind  allocations.Kind
 	Heap  int // index, −1 for none
@@ -34,15 +34,15 @@ type AllocationSite struct {
 // A TracedProcess is a process made up for a trace.
 type TracedProcess struct {
 	Name     string
-	End      int64 // of the trace
-	Exited   int64 // 0 for alive
-	Heaps    int
+	End      int64 // of the trace, in ns since its start
+	Exited   int64 // in ns since the trace's start; 0 for not
+	Heaps    int   // how many
 	Sites    []AllocationSite
 	Warnings []capture.Warning
 }
 
-// RegularLives makes lives that begin every step from one time to another, each of one length; length 0 is until the
-// end of the trace.
+// RegularLives makes a Life every step ns from one instant up to another; each lasts length ns, 0 until the end of the
+// trace.
 func RegularLives(from, to, step, length int64, size uint64) (list []Life) {
 	for at := from; at < to; at += step {
 		l := Life{From: at, Size: size}

@@ -26,9 +26,9 @@ func (r heldRows) Scan(_ context.Context, _, _ int64, sinks ...allocations.Sink)
 
 // TraceWindows answers for windows of traces whose rows are in memory.
 type TraceWindows struct {
-	Runs  map[int64]TracedRun
-	Asked atomic.Int64 // how often
-	Held  atomic.Int64 // how many have prepared, and are not done
+	Runs  map[int64]TracedRun // by the id of the run
+	Asked atomic.Int64        // how often Window was called
+	Held  atomic.Int64        // calls of Prepare whose done was not called
 	// Meanwhile is called once, before the next answer; nil for nothing.
 	Meanwhile func()
 }

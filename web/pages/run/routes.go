@@ -21,25 +21,25 @@ import (
 // Options are what the pages of runs work with. Store is required.
 type Options struct {
 	Store *store.Store
-	// Hub tells streams of changes as they happen; without one they look for themselves.
+	// Hub signals changes of runs to streams; nil makes them look every few seconds.
 	Hub *watch.Hub
-	// Windows answers for windows of traces; without one, pages show whole traces only.
+	// Windows computes the numbers of windows of traces; nil makes pages show whole traces only.
 	Windows WindowAnswers
-	// Queries keeps the reports that selections are answered from.
+	// Queries caches the reports that selections are answered from.
 	Queries *query.Library
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
 }
 
-// WindowAnswers gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot,
-// as of a run that has no trace, or store.ErrNotFound.
+// WindowAnswers computes the numbers of windows of traces. Its error is an *analysis.Error where it cannot, such as for
+// a run without a trace, or store.ErrNotFound.
 type WindowAnswers interface {
-	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
+	// Prepare waits for what Window needs, before the View of Window is opened; done releases it.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
-	// Window gives the numbers of the run's report in a window, both as the View has them.
+	// Window computes the numbers of the run's report in a window, with both taken from v.
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.WindowNumbers, error)
 	// Table opens the allocation table of a run's report, as Prepare does, until done is called; nil for a run without
-	// one.
+	// one. report is the key of the report.
 	Table(ctx context.Context, run int64, report string) (table *query.Table, done func(), err error)
 }
 

@@ -30,8 +30,8 @@ func RememberedActor(c echo.Context) string {
 	return name
 }
 
-// ActorOfForm is who sends a form: who is logged in. Where the server is open a name is taken at its word; of a form
-// that does not ask it is who is remembered.
+// ActorOfForm is the name of who sends a form: the user who is logged in. On an open server it is the name that the
+// form gives; without such a field, the remembered name.
 func ActorOfForm(c echo.Context) string {
 	if a := accounts.ActorFrom(c.Request().Context()); a.Known() {
 		return a.Name

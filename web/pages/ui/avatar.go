@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// Initials are the letters by which a person or a team is known in little room: of the first and the last word, or the
-// first two of the only one.
+// Initials are the initials of the first and the last word of a name, or the first two letters of the only word.
 func Initials(name string) string {
 	name, _, _ = strings.Cut(name, "@") // of an address the person, and not where the mail goes
 	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

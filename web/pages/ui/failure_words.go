@@ -117,10 +117,10 @@ func wordOfFailure(code string) failureWord {
 	return w
 }
 
-// FileFailure says what happened to a file that gave nothing: "app.etl has no heap events".
+// FileFailure says why a file gave no capture: "app.etl has no heap events".
 func FileFailure(name, code string) string { return name + " " + wordOfFailure(code).file }
 
-// FilesFailure is the same of the files of a run that gave nothing; code is that of all of them, "" where they differ.
+// FilesFailure says why n files of a run gave no capture; code is the code of all of them, "" where they differ.
 func FilesFailure(n int, code string) string {
 	switch {
 	case n == 1:
@@ -131,7 +131,7 @@ func FilesFailure(n int, code string) string {
 	return FileFailure("Each of "+strconv.Itoa(n)+" files", code)
 }
 
-// AnalysisFailure says what happened to an analysis without a result. Where the code says nothing, otherwise stands.
+// AnalysisFailure says why an analysis failed; otherwise is the text for codes without one.
 func AnalysisFailure(code, otherwise string) string {
 	if failureWords[code].analysis == "" {
 		return otherwise
@@ -139,7 +139,7 @@ func AnalysisFailure(code, otherwise string) string {
 	return "The analysis " + failureWords[code].analysis
 }
 
-// AfterFailure says what to do next; "" where only the message knows.
+// AfterFailure says what to do after a failure with this code; "" where only the message says it.
 func AfterFailure(code string) string { return failureWords[code].do }
 
 // IsFileRead reports whether a file with this failure was read to its end.

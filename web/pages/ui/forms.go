@@ -15,10 +15,10 @@ import (
 	"heapdrift/web/problem"
 )
 
-// MaxFilterBytes is how long a text to look for may be, in bytes.
+// MaxFilterBytes is the largest length of a filter text.
 const MaxFilterBytes = 200
 
-// NameInPath is a name in the address; what no name can be names nothing.
+// NameInPath returns a parameter of the path that is a name; its error is "not found" for a text that can be no name.
 func NameInPath(c echo.Context, param string) (string, error) {
 	name, err := url.PathUnescape(c.Param(param))
 	if err != nil || name == "" || name != Printable(name) {
@@ -27,7 +27,7 @@ func NameInPath(c echo.Context, param string) (string, error) {
 	return name, nil
 }
 
-// RunInPath is the number of the run in the address; anything else than a number names none.
+// RunInPath returns the id of the run in the path; its error is "not found" for anything but a number.
 func RunInPath(c echo.Context) (int64, error) {
 	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
 	if err != nil {
@@ -36,7 +36,7 @@ func RunInPath(c echo.Context) (int64, error) {
 	return id, nil
 }
 
-// MaxFormBytes is how long a form without files may be, in bytes.
+// MaxFormBytes is the largest length of a form without files.
 const MaxFormBytes = 64 << 10
 
 // ParseForm reads a form without files, of at most so many bytes.
@@ -54,7 +54,7 @@ func ParseForm(c echo.Context, most int) error {
 	return nil
 }
 
-// Printable drops from text of an address what no name holds and the database does not take.
+// Printable removes control characters and invalid UTF-8, which no name has and the database refuses.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -81,8 +81,8 @@ func MultipartForm(c echo.Context) (*multipart.Reader, error) {
 	return form, nil
 }
 
-// ReadForm reads the parts in their order: fields go into their values, each file is taken as it comes until no more
-// is wanted. An error is one of the connection or of the server.
+// ReadForm reads the parts of a form in their order: it sets fields by their names, and calls take for each file until
+// more is false. Its error is one of the connection or of the server.
 func ReadForm(form *multipart.Reader, fields map[string]*string,
 	take func(*multipart.Part) (more bool, err error)) error {
 	for {
@@ -116,7 +116,7 @@ func DiscardForm(c echo.Context) {
 	_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrained)
 }
 
-// FormError says why the reading of a form ended.
+// FormError turns an error of reading a form into the answer to it.
 func FormError(err error) error {
 	var known *problem.Problem
 	if errors.As(err, &known) {

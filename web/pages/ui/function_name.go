@@ -11,14 +11,14 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A FunctionName is a blame frame's name cut for a table: what may be shortened, and the name itself, which is not.
+// A FunctionName is the name of a blamed frame, split for a table into what may be shortened and what may not.
 type FunctionName struct {
 	Space      string // module and namespaces, muted; long ones with … in the middle
 	Name       string // Class::Function
 	Unresolved bool   // module+0xRVA or a bare address
 }
 
-// CutName cuts "module!A::B::C::Function": the first namespace stays, further ones become …, class and function stay.
+// CutName splits "module!A::B::C::Function": the first namespace stays, further ones become …, class and function stay.
 func CutName(blame string) FunctionName {
 	module, function, found := strings.Cut(blame, "!")
 	if !found {

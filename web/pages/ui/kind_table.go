@@ -7,8 +7,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// KindTable lists the kinds of evidence in which something was seen, with what each says; nothing for none. The first
-// is the report's own; certain says that every clause of the rule is met in it.
+// KindTable lists the kinds of evidence that show a leak, with what each says; nothing for an empty list. The first is
+// the report's own; certain says that every clause of the rule is met in it.
 func KindTable(list []analysis.KindResult, certain bool) templ.Component {
 	if len(list) == 0 {
 		return templ.NopComponent

@@ -63,7 +63,7 @@ func blameInstead(stack []*analysis.Frame, blamed, i int) string {
 	return strings.Join(lines, "\n")
 }
 
-// OwnerRule is a rule that names the owner of a frame, to be filled in.
+// OwnerRule is the text of a rule that names the owner of a frame, with a gap to fill in.
 func OwnerRule(b *analysis.Blame) string {
 	return "module:" + quoted(blame.NormalizeModule(b.Module)) + " function:" + quoted(blame.NormalizeFunction(b.Function)) +
 		" -> owner=NAME"

@@ -33,7 +33,7 @@ func wordOfScore(p *float64, certain bool) scoreWord {
 	return scoreWord{"unlikely", "low", exact}
 }
 
-// RateGrowthText is a growth per unit of the axis.
+// RateGrowthText is growth of so many bytes per unit.
 func RateGrowthText(bytes float64, unit string) GrowthText {
 	if unit == "" || math.IsNaN(bytes) || math.IsInf(bytes, 0) {
 		return UnknownGrowthText("no measurable growth")
@@ -74,11 +74,11 @@ func intervalText(bytes, low, high float64) string {
 	return "between " + from + " and " + to
 }
 
-// A LeakTitle is the title of a signature cut for a table: whose memory it is, and by what it came there.
+// A LeakTitle is the title of a leak, split for a table.
 type LeakTitle struct {
-	Whole string
-	Blame string       // the frame to blame, with its module
-	Name  FunctionName // the same cut
+	Whole string       // the title
+	Blame string       // the blamed frame, with its module
+	Name  FunctionName // Blame, split
 	via   string       // what stands before it in the title: origin and plumbing
 }
 
@@ -116,7 +116,7 @@ var stateShapes = map[leaks.State]string{
 	leaks.StateFixed:     "M3 3l6 6 M9 3l-6 6",
 }
 
-// KnownText says why and how long it is tolerated.
+// KnownText says why and until when a leak is tolerated.
 func KnownText(k *leaks.Toleration) string {
 	text := k.Reason
 	if k.Rule {
@@ -134,7 +134,7 @@ func KnownText(k *leaks.Toleration) string {
 	return text
 }
 
-// BlamePlace is where the frame to blame stands in the source.
+// BlamePlace is the file and line of the blamed frame; "" where unknown.
 func BlamePlace(b *analysis.Blame) string {
 	if b == nil || b.File == "" {
 		return ""

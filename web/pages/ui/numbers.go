@@ -7,17 +7,17 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// ExactBytes is a size to the byte, for where the short form is not enough.
+// ExactBytes prints a size with all its digits.
 func ExactBytes(n int64) string { return quantity.Count(n) + " B" }
 
 // A GrowthText is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
 type GrowthText struct {
-	Class string // up, more, down or flat; more is up where nothing leaks
-	Text  string
-	Exact string
+	Class string // of CSS: up, more, down or flat; more is up where nothing leaks
+	Text  string // with glyph and sign
+	Exact string // with all digits; "" where Text has them
 }
 
-// Of is the growth as that of something of a class, "" for what has none: red only where it leaks or grows.
+// Of is the growth of something with this class, "" for none: it is red only where that leaks or grows.
 func (c GrowthText) Of(class analysis.Class) GrowthText {
 	if c.Class == "up" && !class.IsSuspect() {
 		c.Class = "more"
@@ -25,7 +25,7 @@ func (c GrowthText) Of(class analysis.Class) GrowthText {
 	return c
 }
 
-// BytesGrowthText is a growth in bytes; nil has nothing to compare with.
+// BytesGrowthText prints growth in bytes; nil says that there is nothing to compare with.
 func BytesGrowthText(n *int64) GrowthText {
 	if n == nil {
 		return UnknownGrowthText("nothing to compare with")
@@ -33,7 +33,7 @@ func BytesGrowthText(n *int64) GrowthText {
 	return SignedGrowthText(*n, quantity.Bytes(*n), ExactBytes(*n))
 }
 
-// CountGrowthText is a growth in blocks; nil has nothing to compare with.
+// CountGrowthText prints growth in blocks; nil says that there is nothing to compare with.
 func CountGrowthText(n *int64) GrowthText {
 	if n == nil {
 		return UnknownGrowthText("nothing to compare with")
@@ -41,7 +41,7 @@ func CountGrowthText(n *int64) GrowthText {
 	return SignedGrowthText(*n, quantity.Count(*n), quantity.Count(*n)+" blocks")
 }
 
-// UnknownGrowthText stands where no growth can be given, and says why.
+// UnknownGrowthText says why growth is unknown.
 func UnknownGrowthText(why string) GrowthText { return GrowthText{"flat", "–", why} }
 
 // SignedGrowthText is a growth of n, with its amount in short and in full.
@@ -78,7 +78,7 @@ func TimeText(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC"
 // Timestamp is the instant for <time>.
 func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// OrDash stands a dash where there is nothing to say.
+// OrDash is the text, or a dash for "".
 func OrDash(s string) string {
 	if s == "" {
 		return "–"

@@ -21,7 +21,7 @@ import (
 
 const versionKey = "heapdrift.version"
 
-// WithVersion lets the foot of each page say which version it is.
+// WithVersion is middleware that lets pages show the version.
 func WithVersion(version string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

@@ -10,19 +10,19 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Source says where lines of stacks can be read. The zero value knows nowhere.
+// A Source makes links from stack frames to source lines. The zero value makes none.
 type Source struct {
 	Links         leaks.SourceLinks
 	Build, Branch string
 }
 
-// URL is where a frame's line can be read; "" where nobody says.
+// URL is the address of a frame's source line; "" where unknown.
 func (s Source) URL(f *analysis.Frame) templ.SafeURL {
 	return templ.SafeURL(s.Links.FileURL(f.File, f.Line, s.Build, s.Branch)) // the domain lets no other scheme than http through
 }
 
-// CommitsBetween is the address that shows the changes between two builds; "" where uploads do not name their commits,
-// or the project does not say where commits can be read.
+// CommitsBetween is the address of the changes between two builds; "" where uploads do not name their commits, or the
+// project has no template for it.
 func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLinks, project, base,
 	head string) (templ.SafeURL, error) {
 	if links.CommitTemplate() == "" || base == "" || head == "" {

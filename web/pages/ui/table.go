@@ -44,7 +44,7 @@ func NumCol(text string, title ...string) Column {
 	return c
 }
 
-// HiddenCol is a column whose heading only readers hear who hear the page.
+// HiddenCol is a column whose heading only screen readers read.
 func HiddenCol(text string) Column { return Column{text: text, hidden: true} }
 
 // NewTable is a table without rows.
@@ -52,13 +52,13 @@ func NewTable(name, class string, head ...Column) *Table {
 	return &Table{name: name, class: class, box: "scroll-x", role: "group", head: head, bodies: [][][]Cell{nil}}
 }
 
-// Tall lets the box scroll down as well.
+// Tall lets the box scroll vertically, too.
 func (t *Table) Tall() *Table {
 	t.box = "scroll-x tall"
 	return t
 }
 
-// InBox puts the table into a box of a class; "" is for no box.
+// InBox sets the CSS class of the box around the table; "" is for no box.
 func (t *Table) InBox(class string) *Table {
 	t.box = class
 	return t
@@ -70,7 +70,7 @@ func (t *Table) Caption(text string) *Table {
 	return t
 }
 
-// Region makes the box a landmark, to which readers who hear the page can jump.
+// Region makes the box a landmark for screen readers.
 func (t *Table) Region() *Table {
 	t.role = "region"
 	return t
@@ -82,7 +82,7 @@ func (t *Table) Row(cells ...Cell) {
 	t.bodies[last] = append(t.bodies[last], cells)
 }
 
-// Body separates the rows that follow from those before.
+// Body begins another tbody: the rows that follow are set apart.
 func (t *Table) Body() { t.bodies = append(t.bodies, nil) }
 
 // Foot sets the last row, which sums up the others.
@@ -91,7 +91,7 @@ func (t *Table) Foot(cells ...Cell) { t.foot = cells }
 // Render shows the table.
 func (t *Table) Render(ctx context.Context, w io.Writer) error { return tableBox(t).Render(ctx, w) }
 
-// Or is the table, or a note where it has no rows.
+// Or is the table, or the note if it has no rows.
 func (t *Table) Or(note string) templ.Component {
 	if len(t.bodies) == 1 && len(t.bodies[0]) == 0 {
 		return Note(note)
@@ -108,7 +108,7 @@ type Cell struct {
 	parts        []templ.Component
 }
 
-// PartCell is what the parts show, with spaces between them.
+// PartCell shows the parts with spaces between them; class is its CSS class.
 func PartCell(class string, parts ...templ.Component) Cell {
 	c := Cell{class: class}
 	for i, part := range parts {
@@ -134,7 +134,7 @@ func CountCell(n int64) Cell { return NumCell(quantity.Count(n)) }
 // BytesCell is a size.
 func BytesCell(n int64) Cell { return NumCell(quantity.Bytes(n)).Titled(ExactBytes(n)) }
 
-// HeldCell is a size with the blocks that it is in.
+// HeldCell shows held bytes and the number of blocks.
 func HeldCell(bytes, blocks int64) Cell {
 	return NumCell(quantity.Bytes(bytes)).Titled(ExactBytes(bytes) + " in " + quantity.Plural(blocks, "block"))
 }
@@ -161,19 +161,19 @@ func BytesOrDash(n int64) Cell {
 // GrowthCell is a growth.
 func GrowthCell(c GrowthText) Cell { return PartCell("num", ShowGrowth(c)) }
 
-// Titled adds what a cell shows where the pointer rests on it.
+// Titled sets the tooltip.
 func (c Cell) Titled(title string) Cell {
 	c.title, c.titled = title, true
 	return c
 }
 
-// Heading lets a cell name its row.
+// Heading makes the cell the heading of its row.
 func (c Cell) Heading() Cell {
 	c.heading = true
 	return c
 }
 
-// Over lets a cell take the place of so many.
+// Over makes the cell span so many columns.
 func (c Cell) Over(columns int) Cell {
 	c.span = columns
 	return c

@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Target says where evidence belongs, as people type it.
+// A Target is a leaks.UploadTarget as people type it: texts that were not checked.
 type Target struct{ Project, Build, Scenario, Run, Branch, Commit, Sequence, Work, WorkUnit string }
 
 // Fields are the names that forms, addresses and the API use, with the value of each.
@@ -25,7 +25,7 @@ func (t *Target) Fields() map[string]*string {
 	}
 }
 
-// TargetOfQuery is what an address fills in.
+// TargetOfQuery reads the target in the query of an address.
 func TargetOfQuery(c echo.Context) Target {
 	var t Target
 	for name, value := range t.Fields() {
@@ -34,7 +34,7 @@ func TargetOfQuery(c echo.Context) Target {
 	return t
 }
 
-// TargetOfRun is where more evidence for a run goes.
+// TargetOfRun is the target of more evidence for a run.
 func TargetOfRun(r store.Run) Target {
 	return Target{Project: r.Project, Build: r.Build, Scenario: r.Scenario, Run: r.Name, Branch: r.Branch}
 }

@@ -28,11 +28,11 @@ type TrendQuery struct {
 	Title    string // "Growth of all leaks"
 	Note     string // below the chart
 	Coverage *store.Coverage
-	Policies *leaks.Policies // whose budgets of whole runs are drawn; nil for none
+	Policies *leaks.Policies // its budgets of whole runs are drawn; nil for none
 	Unit     string          // "" for the one that most builds were measured in
 	Linear   bool            // else logarithmic
-	// LastClean and FirstBad are the builds between which the leak came, "" where they are not known; Between compares
-	// them.
+	// LastClean and FirstBad are the builds between which the leak came in, "" where unknown; Between is the page that
+	// compares them.
 	LastClean, FirstBad string
 	Between             templ.SafeURL
 	// Address is the page with another unit or scale.

@@ -10,7 +10,7 @@ import (
 	"heapdrift/web/address"
 )
 
-// ServerURL is the address under which the reader reaches this server.
+// ServerURL is the address of this server that the reader used.
 func ServerURL(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
 
 // ProjectURL is the page of a project.
@@ -70,7 +70,7 @@ func RunURL(id int64) templ.SafeURL {
 	return templ.SafeURL(address.Run(id))
 }
 
-// A Field is one choice of a listing as its address names it.
+// A Field is a parameter of an address.
 type Field struct{ Name, Value string }
 
 // WithFields is the address of a page with fields as its query.
