@@ -6,30 +6,30 @@ type Code string
 
 // The codes that readers and analysis give. Each message says the fact in words and what to do about it.
 const (
-	Truncated            Code = "truncated"
-	PartialHeap          Code = "partial-heap"
-	NoStacks             Code = "no-stacks"
-	StackMissing         Code = "stack-missing"
-	AmbiguousStack       Code = "ambiguous-stack"
-	BaseAssumed          Code = "base-assumed"
-	BaseMismatch         Code = "base-mismatch"
-	PIDChanged           Code = "pid-changed"
-	ModuleMoved          Code = "module-moved"
-	EncodingGuessed      Code = "encoding-guessed"
-	NoSymbols            Code = "no-symbols"
-	SymbolMismatch       Code = "symbol-mismatch"
-	SymbolsPending       Code = "symbols-pending" // a server that was waited for in vain may have them
-	NoImageInfo          Code = "no-image-info"
-	BrokenSDK            Code = "umdh-broken-sdk"
-	UnattributedOverhead Code = "unattributed-overhead"
+	Truncated            Code = "truncated"             // the evidence ends early, or a limit cut it
+	PartialHeap          Code = "partial-heap"          // a heap, or a part of one, could not be read
+	NoStacks             Code = "no-stacks"             // no block has a call stack
+	StackMissing         Code = "stack-missing"         // some blocks have no call stack
+	AmbiguousStack       Code = "ambiguous-stack"       // several stacks share an id of the evidence
+	BaseAssumed          Code = "base-assumed"          // the number base of a UMDH difference could not be proven
+	BaseMismatch         Code = "base-mismatch"         // a UMDH difference was read in another base than it proves
+	PIDChanged           Code = "pid-changed"           // the evidence is of several lives of the process
+	ModuleMoved          Code = "module-moved"          // a module had several addresses, or several modules one
+	EncodingGuessed      Code = "encoding-guessed"      // UTF-16 without a byte order mark
+	NoSymbols            Code = "no-symbols"            // frames of a module have no function names
+	SymbolMismatch       Code = "symbol-mismatch"       // the symbols found belong to another build of the module
+	SymbolsPending       Code = "symbols-pending"       // a server that was waited for in vain may have them
+	NoImageInfo          Code = "no-image-info"         // the evidence does not identify images: no list of modules, or no PDB ids
+	BrokenSDK            Code = "umdh-broken-sdk"       // the log is by UMDH of a Windows SDK with a known fault
+	UnattributedOverhead Code = "unattributed-overhead" // UMDH totals count overhead that no entry has
 	Unsupported          Code = "unsupported"
 	// Of traces: what the session or the file has lost.
 	EventsLost      Code = "events-lost"
-	BuffersLost     Code = "buffers-lost"
-	CircularWrapped Code = "circular-wrapped"
-	ClockDisorder   Code = "clock-disorder"
-	StackKeyLost    Code = "stack-key-lost"
-	UnmergedSession Code = "unmerged-session"
+	BuffersLost     Code = "buffers-lost"     // the session lost whole buffers of events
+	CircularWrapped Code = "circular-wrapped" // a circular file has written over its beginning
+	ClockDisorder   Code = "clock-disorder"   // events are earlier than the event before them
+	StackKeyLost    Code = "stack-key-lost"   // stacks are named by keys that are not defined
+	UnmergedSession Code = "unmerged-session" // the file is not merged: it lacks the facts that a merge adds
 	// HeapSnapshot is a heap snapshot of wpr, whose layout is not public.
 	HeapSnapshot Code = "heap-snapshot-undecodable"
 	// LostFree counts blocks that were still there when their address was allocated again.

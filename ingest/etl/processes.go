@@ -30,7 +30,7 @@ func (p *Process) countStack(kind int, with int64) {
 	p.stacked[kind].add(with)
 }
 
-// Known reports whether the trace says what process it is.
+// Known reports whether the trace has an event of the process itself, which names it.
 func (p *Process) Known() bool { return p.Name != "" }
 
 // processes follow which process has which PID.

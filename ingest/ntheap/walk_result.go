@@ -60,10 +60,10 @@ const (
 
 // WalkResult is what a walk has found beside the blocks that it handed out.
 type WalkResult struct {
-	Facts    capture.HeapFacts     // the heap's figures, with those that the walk added
+	Facts    capture.HeapFacts        // the heap's figures, with those that the walk added
 	Areas    [areaCount]capture.Usage // busy blocks by Area; together they are Facts.Busy
-	Internal capture.Usage         // blocks that the heap made for itself; Bytes without their headers
-	FreeLFH  capture.Usage         // free blocks in the low-fragmentation heap; their containers are in Internal
+	Internal capture.Usage            // blocks that the heap made for itself; Bytes without their headers
+	FreeLFH  capture.Usage            // free blocks in the low-fragmentation heap; their containers are in Internal
 	// Subsegments is how many containers of the low-fragmentation heap are in use.
 	Subsegments int64
 	Segments    []Segment

@@ -64,7 +64,7 @@ type Space struct {
 	LargestFreeAt                                 uint64
 	Uses                                          []Use // "Virtual Memory Details"
 	VirtualReserved, VirtualCommitted             int64
-	VirtualBlocks                                 int64 // reserved and committed reservations, half each
+	VirtualBlocks                                 int64 // number of virtual blocks; a half each is printed as reserved and as committed
 	Mapped, MappedBlocks                          int64 // bytes and number of mapped views
 }
 

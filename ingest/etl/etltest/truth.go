@@ -5,7 +5,7 @@ type Ending byte
 
 // What ends a life.
 const (
-	StillHeld     Ending = iota // nothing within the trace
+	StillHeld Ending = iota // nothing within the trace
 	Freed                   // a free of the block, a decommit of the pages
 	Moved                   // a reallocation
 	Destroyed               // of the whole heap, a release of the whole region

@@ -115,7 +115,7 @@ func (w *Writer) checkImports(m *Module) error {
 // takes up little of the disk.
 func (w *Writer) Hole(size int64) { w.c.hole(size) }
 
-// Close writes everything that is not of one module.
+// Close writes what belongs to no module (publics, types, tables and directory), and so completes the PDB.
 func (w *Writer) Close() error {
 	for _, p := range w.program.Publics {
 		w.public(p)
