@@ -11,9 +11,9 @@ import (
 // An Area says which part of a heap a block lies in.
 type Area uint8
 
-// The areaCount. Bookkeeping are blocks that the heap has made for itself and does not mark so: the index of its free blocks,
-// descriptors of uncommitted ranges, and its front end where that is a virtual block. !heap counts them as busy, and so
-// does Facts, but nobody asked for them, and Walk does not hand them out.
+// The areas. Bookkeeping are blocks that the heap has made for itself and does not mark so: the index of its free
+// blocks, descriptors of uncommitted ranges, and its front end where that is a virtual block. !heap counts them as
+// busy, and so does Facts, but no program asked for them, and Walk does not hand them out.
 const (
 	// The areas.
 	Backend Area = iota

@@ -98,8 +98,8 @@ type ScenarioState struct {
 	open     bool
 }
 
-// NewScenarioState sets the State of s: over is the state of the leak overall, and open says that it is not fixed in the
-// scenario.
+// NewScenarioState sets the State of s: over is the state of the leak overall, and open says that it is not fixed in
+// the scenario.
 func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
 	s.State, s.open = over.InScenario(open), open
 	return s

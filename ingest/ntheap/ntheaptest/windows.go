@@ -101,8 +101,8 @@ var NTHeapVersions = []*WindowsVersion{XPx86, Win2003, Win7x86, Win7x64, Win80x8
 	Win1607x86, Win1607, Win10x86, Win10x64, Win11, Win24H2x86, Win24H2x64}
 
 // SegmentHeapVersions are the versions of Windows whose segment heaps differ from one another.
-var SegmentHeapVersions = []*WindowsVersion{Win1511x86, Win1511x64, Win1607x86, Win1607, Win1703, Win1709, Win1803, Win1809x86,
-	Win1809x64, Win10x86, Win10x64, Win11, Win24H2x64}
+var SegmentHeapVersions = []*WindowsVersion{Win1511x86, Win1511x64, Win1607x86, Win1607,
+	Win1703, Win1709, Win1803, Win1809x86, Win1809x64, Win10x86, Win10x64, Win11, Win24H2x64}
 
 // width is that of an address in bytes, and granule the unit of blocks.
 func (v *WindowsVersion) width() uint64   { return uint64(v.Bits) / 8 }

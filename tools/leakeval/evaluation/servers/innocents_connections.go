@@ -90,7 +90,8 @@ func responseBuffers(s *behaviour.Stack) {
 
 func workerArenas(s *behaviour.Stack) {
 	n := s.LogUniform(1000, 15000)
-	p := &pool{s: s, idle: min(s.LogUniform(5, 600), s.Seconds/12), least: s.UniformInt(1, 16), most: s.UniformInt(17, 300)}
+	p := &pool{s: s, idle: min(s.LogUniform(5, 600), s.Seconds/12),
+		least: s.UniformInt(1, 16), most: s.UniformInt(17, 300)}
 	size, busy := sizes(s, 2000, 1<<20), s.LogUniform(4, 120) // so many threads are busy on average
 	hold := min(busy*s.Seconds/n, s.Seconds/30)
 	for _, at := range s.Requests(n) {

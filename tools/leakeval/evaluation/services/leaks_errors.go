@@ -92,7 +92,8 @@ func innerArchives(s *behaviour.Stack) {
 	files := requests(s, 300, 7000)
 	nested := rarely(s, len(files), 0.002, 0.08)
 	// A decoder has a window, a table of lengths, a table of distances and its own state.
-	parts := []int{1 << s.UniformInt(12, 20), s.Size(1300, 0.1), s.Size(500, 0.1), s.UniformInt(80, 700)}[:s.UniformInt(2, 4)]
+	parts := []int{1 << s.UniformInt(12, 20), s.Size(1300, 0.1), s.Size(500, 0.1), s.UniformInt(80, 700)}
+	parts = parts[:s.UniformInt(2, 4)]
 	takes := s.LogUniform(0.01, 15)
 	for _, at := range files {
 		isInner, ends := s.Chance(nested), at+s.Exponential(takes)
