@@ -226,8 +226,9 @@ func TestFailuresRestore(t *testing.T) {
 			f.fail[what] = errors.New("broken for the test")
 			synctest.Test(t, func(t *testing.T) {
 				rec, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: 2, Evidence: kind})
-				if err == nil || !strings.Contains(err.Error(), "broken for the test") || rec.State != record.StateFailed {
-					t.Errorf("%v", err)
+				if err == nil || !strings.Contains(err.Error(), "broken for the test") || rec.State != record.StateFailed ||
+					!slices.ContainsFunc(rec.Notes, func(note string) bool { return strings.Contains(note, "broken for the test") }) {
+					t.Errorf("%v, notes %q", err, rec.Notes)
 				}
 			})
 			f.untouched(t)
