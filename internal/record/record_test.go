@@ -33,6 +33,9 @@ func TestSnapshotsByTime(t *testing.T) {
 		if p := f.system.All()[1]; !p.IsClosed() {
 			t.Error("the handle of the program is not given back")
 		}
+		if p := f.system.All()[0]; !p.IsClosed() {
+			t.Error("the handle of the recorder is not given back")
+		}
 	})
 	f.expect(t, "schtasks.exe /create", "set GlobalFlag", "set StackTraceDatabaseSizeInMb", "start app.exe", "snapshot 1",
 		"delete GlobalFlag", "delete StackTraceDatabaseSizeInMb", "schtasks.exe /delete", "snapshot 2", "snapshot 3")
