@@ -88,3 +88,14 @@ func sameOnce[T any](t *testing.T, text string, decode func(*rowText, []byte, *T
 	}
 	return &row
 }
+
+// A text that is cut off at any byte, behind letters or escapes, is read as encoding/json reads it.
+func TestTextsAsJSON(t *testing.T) {
+	for _, before := range []string{"", "a", `\\`, `\"`, `a\u003c`, `\n`, `\`} {
+		for c := range 256 {
+			for _, after := range []string{`}`, `"}`, `,"kind":"x"}`, ``} {
+				sameOnce(t, `{"signature":"`+before+string([]byte{byte(c)})+after, decodeSite)
+			}
+		}
+	}
+}

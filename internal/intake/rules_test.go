@@ -25,7 +25,7 @@ func TestLimitOfAFile(t *testing.T) {
 				n, err = l.Read(p)
 				got += n
 			}
-			if large := size > 10; errors.Is(err, ErrTooLarge) != large || !large && (err != io.EOF || got != size || l.left != int64(10-size)) {
+			if large := size > 10; errors.Is(err, ErrTooLarge) != large || !large && (!errors.Is(err, io.EOF) || got != size || l.left != int64(10-size)) {
 				t.Errorf("%d bytes, %d at a time: %d, %v, %d left", size, piece, got, err, l.left)
 			}
 			if got > 11 {
