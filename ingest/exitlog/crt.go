@@ -3,7 +3,6 @@ package exitlog
 import (
 	"bytes"
 	"cmp"
-	"strings"
 
 	"heapdrift/ingest/capture"
 )
@@ -37,7 +36,10 @@ type crtParser struct {
 	// number is its place in the order of allocations.
 	number int64
 	has    bool
-	since  int64 // line of the last line of the list
+	piece  []byte // of the line of a block, that was printed in a line of its own
+	since  int64  // line of the last line of the list
+	headed bool   // the list has nothing but the heading "Detected memory leaks!"
+	ended  int64  // line at which the list before ended; 0 for none
 }
 
 func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
@@ -47,21 +49,38 @@ func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
 	case hasPrefix(text, "Detected memory leaks!"), hasPrefix(text, "Dumping objects ->"):
 		p.take()
 		p.begin(number)
+		p.headed = text[0] == 'D' && text[1] == 'e'
 		return true, true
 	case p.list != nil && hasPrefix(text, "Object dump complete."):
 		p.take()
-		p.list = nil
+		p.list, p.ended = nil, number
 		return true, false
 	case p.list != nil && hasPrefix(text, "Data: <"):
 		p.content(text[len("Data: <"):])
 		p.since = number
 		return true, true
 	}
-	if p.block(text, number) || p.list != nil && (p.object(text) || isStatistic(text)) {
-		p.since = number
+	if p.block(text, number) || p.list != nil && (p.object(text) || isStatistic(text) || p.takePiece(text)) {
+		p.since, p.headed = number, false
 		return true, true
 	}
+	p.piece = p.piece[:0]
 	return false, false
+}
+
+// takePiece takes a piece of the line of a block: "file(line) :" or "{number}". The debug CRT reports them one by one, and
+// some loggers end each report with a line.
+func (p *crtParser) takePiece(text []byte) bool {
+	number := text[0] == '{' && text[len(text)-1] == '}' && countDigits(text[1:]) == len(text)-2
+	file := bytes.HasSuffix(text, []byte(") :")) && bytes.LastIndexByte(text, '(') > 0
+	if !number && !file {
+		return false
+	}
+	if file {
+		p.piece = p.piece[:0]
+	}
+	p.piece = append(append(p.piece, text...), ' ')
+	return true
 }
 
 func (p *crtParser) begin(number int64) {
@@ -72,7 +91,10 @@ func (p *crtParser) begin(number int64) {
 // end takes the last block of a list that broke off.
 func (p *crtParser) end() {
 	p.take()
-	if p.list != nil {
+	// A program may print the heading after the list and its statistics.
+	const statistics = 12 // lines
+	late := p.headed && p.ended > 0 && p.since-p.ended <= statistics
+	if p.list != nil && !late {
 		p.list.broken = cmp.Or(p.list.broken, p.since)
 	}
 	p.list = nil
@@ -125,7 +147,13 @@ func (p *crtParser) block(text []byte, number int64) bool {
 	}
 	b.size = size
 	var order int64
-	if b.file, b.line, order, ok = p.place(before[:space]); !ok {
+	front := before[:space]
+	if len(front) == 0 {
+		front = p.piece
+	}
+	b.file, b.line, order, ok = p.place(front)
+	p.piece = p.piece[:0]
+	if !ok {
 		return false
 	}
 	switch {
@@ -215,35 +243,11 @@ func (p *crtParser) object(text []byte) bool {
 	return true
 }
 
-// content notes how a block begins, where that is text: of other content, addresses and counters change with each run.
-func (p *crtParser) content(text []byte) {
-	end := bytes.IndexByte(text, '>')
-	if end < 0 || !p.has || p.last.file != 0 {
-		return
-	}
-	const leastLetters = 4
-	letters := 0
-	start := bytes.Map(func(r rune) rune {
-		switch {
-		case r >= '0' && r <= '9':
-			return '#' // a number that changes with each run
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
-			letters++
-		case r < ' ' || r > '~':
-			return '.'
-		}
-		return r
-	}, text[:end])
-	if letters >= leastLetters {
-		p.last.start = p.out.crt.text(strings.TrimRight(string(start), " ."))
-	}
-}
-
 // isStatistic reports whether a line is one of _CrtMemDumpStatistics: "64 bytes in 1 Normal Blocks."
 func isStatistic(text []byte) bool {
 	if hasPrefix(text, "Largest number used: ") || hasPrefix(text, "Total allocations: ") {
 		return true
 	}
 	_, rest, ok := cutDecimal(text)
-	return ok && hasPrefix(rest, " bytes in ") && bytes.HasSuffix(text, []byte(" Blocks."))
+	return ok && hasPrefix(rest, " bytes in ") && bytes.HasSuffix(bytes.TrimSuffix(text, []byte(".")), []byte(" Blocks")) // those of MFC have no period
 }

@@ -13,7 +13,7 @@ import (
 // is that of the block in the first.
 const (
 	// mostShown bounds the blocks whose addresses are remembered, by tool: those that follow are joined by their lines only.
-	mostShown = 1 << 20
+	mostShown = 1 << 18
 	// mostSame bounds the stacks that one site of the debug CRT is given: with two that differ it is of no use already.
 	mostSame = 8
 )
