@@ -143,7 +143,8 @@ func (o *collector) list(kind capture.Kind, at *lane, process capture.Process, n
 			o.lostLists++
 			return nil
 		}
-		l = &list{first: number, number: int32(len(o.order)), at: map[siteKey]int{}, known: map[string]int{}, warnings: map[string]*capture.Warning{}}
+		l = &list{first: number, number: int32(len(o.order)), at: map[siteKey]int{},
+			known: map[string]int{}, warnings: map[string]*capture.Warning{}}
 		l.Capture = capture.Capture{Kind: kind, Shape: capture.ShapeExit, Process: process, Test: key.test,
 			Snapshots: make([]capture.Snapshot, 1)}
 		if kind == KindCRT {

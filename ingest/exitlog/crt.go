@@ -68,8 +68,8 @@ func (p *crtParser) line(text []byte, number int64) (mine, open bool) {
 	return false, false
 }
 
-// takePiece takes a piece of the line of a block: "file(line) :" or "{number}". The debug CRT reports them one by one, and
-// some loggers end each report with a line.
+// takePiece takes a piece of the line of a block: "file(line) :" or "{number}". The debug CRT reports them one by one,
+// and some loggers end each report with a line.
 func (p *crtParser) takePiece(text []byte) bool {
 	number := text[0] == '{' && text[len(text)-1] == '}' && countDigits(text[1:]) == len(text)-2
 	file := bytes.HasSuffix(text, []byte(") :")) && bytes.LastIndexByte(text, '(') > 0
@@ -114,8 +114,8 @@ func (p *crtParser) take() {
 	case n < 0:
 		p.out.lostSites++
 	case p.at != 0 && len(p.out.crtShown) < mostShown:
-		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: n, address: p.at, size: p.last.size, list: p.list.number,
-			number: p.number, period: p.in.period()})
+		p.out.crtShown = append(p.out.crtShown, shownBlock{process: p.in.process, of: n, list: p.list.number,
+			period: p.in.period(), address: p.at, size: p.last.size, number: p.number})
 	}
 }
 

@@ -94,7 +94,7 @@ type sourceLine struct {
 	line uint32
 }
 
-// names gives the lines of all blocks the names that tell them apart over builds.
+// crtNames are the names that tell the lines of all blocks apart over builds.
 type crtNames struct {
 	*crtBlocks
 	bases []int32              // by text: of a file, its name without the folder in lower case
@@ -105,7 +105,8 @@ type crtNames struct {
 const severalSizes = -1
 
 func (c *crtBlocks) names() *crtNames {
-	n := &crtNames{crtBlocks: c, bases: make([]int32, len(c.texts)), sizes: map[sourceLine]int64{}, order: map[sourceLine]int{}}
+	n := &crtNames{crtBlocks: c, bases: make([]int32, len(c.texts)), sizes: map[sourceLine]int64{},
+		order: map[sourceLine]int{}}
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		if b.file == 0 {
@@ -125,7 +126,9 @@ func (c *crtBlocks) names() *crtNames {
 	for at := range n.sizes {
 		lines = append(lines, at)
 	}
-	slices.SortFunc(lines, func(a, b sourceLine) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line)) })
+	slices.SortFunc(lines, func(a, b sourceLine) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+	})
 	type group struct {
 		file int32
 		size int64
@@ -147,7 +150,8 @@ func (n *crtNames) of(b *crtBlock) capture.FrameText {
 		return capture.FrameText{Function: nameless(n.texts[b.kind], b.size, n.texts[b.start])}
 	}
 	at := n.lineOf(b)
-	return capture.FrameText{File: n.texts[b.file], Line: b.line, Function: ofFile(n.texts[at.file], n.sizes[at], n.order[at])}
+	return capture.FrameText{File: n.texts[b.file], Line: b.line,
+		Function: ofFile(n.texts[at.file], n.sizes[at], n.order[at])}
 }
 
 // addCRT gives the blocks of all lists their identities, and counts them in.

@@ -3,20 +3,24 @@ package exitlog
 import "bytes"
 
 const (
-	// leastText is how many characters a block must begin with to be told by them. A pointer may look like four letters.
+	// leastText is how many characters a block must begin with to be told by them. A pointer may look like four
+	// letters.
 	leastText    = 6
 	leastLetters = 4
 	// shownContent is how many bytes of a block the debug CRT prints.
 	shownContent = 16
 )
 
-// content notes how a block begins, where that is text: of other content, addresses and counters change with each run.
-// The bytes tell, because the characters before them show a blank for each that cannot be printed:
+// content notes how a block begins, where that is text: of other content, addresses and counters change with each
+// run. The bytes tell, because the characters before them show a blank for each that cannot be printed:
 //
 //	Data: <session 17 of 3 > 73 65 73 73 69 6F 6E 20 31 37 20 6F 66 20 33 20
 func (p *crtParser) content(text []byte) {
+	if !p.has || p.last.file != 0 {
+		return
+	}
 	end := bytes.LastIndexByte(text, '>')
-	if end < 0 || !p.has || p.last.file != 0 {
+	if end < 0 {
 		return
 	}
 	var shown [shownContent]byte
@@ -51,8 +55,8 @@ func hexBytes(to, text []byte) []byte {
 	return to
 }
 
-// textOf is the text that bytes begin with and that ends with a zero, with memory that nobody has written to, or with the
-// bytes: in ASCII, or in UTF-16 with characters of ASCII alone. It is none where other bytes follow.
+// textOf is the text that bytes begin with and that ends with a zero, with memory that nobody has written to, or with
+// the bytes: in ASCII, or in UTF-16 with characters of ASCII alone. It is none where other bytes follow.
 func textOf(b []byte) []byte {
 	step := 1
 	if len(b) > 1 && b[1] == 0 {

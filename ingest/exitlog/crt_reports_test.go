@@ -10,7 +10,8 @@ import (
 	"heapdrift/ingest/exitlog"
 )
 
-// A crtReport is a text as people paste it into public trackers, with what a reader counts in it. The texts are our own.
+// A crtReport is a text as people paste it into public trackers, with what a reader counts in it. The texts are our
+// own.
 type crtReport struct {
 	log   string
 	sites string // of each: blocks x bytes name

@@ -8,8 +8,9 @@ import (
 	"heapdrift/ingest/exitlog"
 )
 
-// A block without file and line is named by how its content begins, where that is text: six characters with four letters
-// at least. Numbers in it change with each run. Of other content, bytes that look like letters are parts of addresses.
+// A block without file and line is named by how its content begins, where that is text: six characters with four
+// letters at least. Numbers in it change with each run. Of other content, bytes that look like letters are parts of
+// addresses.
 func TestContentOfBlocks(t *testing.T) {
 	for content, want := range map[string]string{
 		"abcde":                               "20-byte-block +",

@@ -38,8 +38,8 @@ func (b *shownBlock) isSame(o *shownBlock) bool {
 	return b.process == o.process && b.number == o.number && b.address == o.address && b.size == o.size && b.number > 0
 }
 
-// countOnce takes blocks out of the counts that a list before has as well. If the same list has it twice, two processes
-// ran the test, which the log does not tell apart: both count.
+// countOnce takes blocks out of the counts that a list before has as well. If the same list has it twice, two
+// processes ran the test, which the log does not tell apart: both count.
 func (o *collector) countOnce() {
 	byProcess := func(a, b shownBlock) int { return cmp.Compare(a.process, b.process) }
 	if !slices.IsSortedFunc(o.crtShown, byProcess) { // processes print in turns
@@ -72,8 +72,8 @@ type numberRange struct {
 	least, most int64
 }
 
-// mayRepeat reports whether numbers of two lists of a process lie in each other's range, which those of lists that begin
-// at a checkpoint do not.
+// mayRepeat reports whether numbers of two lists of a process lie in each other's range, which those of lists that
+// begin at a checkpoint do not.
 func mayRepeat(blocks []shownBlock) bool {
 	var ranges []numberRange
 	for _, b := range blocks {

@@ -21,8 +21,8 @@ func numbered(blocks ...string) string {
 	return b.String() + "Object dump complete.\n"
 }
 
-// What a list outside of tests holds was there before the first test ran, where each test has its list and all numbers in
-// them are higher. A block that two lists of a process have counts in the first.
+// What a list outside of tests holds was there before the first test ran, where each test has its list and all
+// numbers in them are higher. A block that two lists of a process have counts in the first.
 func TestOrderNumbers(t *testing.T) {
 	run := func(test string, blocks ...string) string {
 		list := ""
@@ -52,8 +52,9 @@ func TestOrderNumbers(t *testing.T) {
 		"a program twice":          {strings.Repeat(run("A", "a 150")+numbered("static 149"), 2), "A: a*2 | : static*2[2]"},
 		"processes in turns": {prefixed("1: ", run("A", "a 150")) + prefixed("2: ", run("A", "a 150")) + prefixed("1: ", numbered("a 150", "x 151")) + prefixed("2: ", numbered("a 150", "y 100")),
 			"A: a | A: a | : x | : y[1]"},
-		"lists with gaps": {run("A", "a 150", "c 170") + run("B", "b 160", "c 170") + run("C", "d 180"), "A: a c | B: b | C: d"},
-		"doctest":         {"TEST CASE:  A\n" + numbered("a 150") + "===============================================================================\n[doctest] test cases: 1 | 1 passed | 0 failed\n" + numbered("static 149"), "A: a | : static"},
+		"lists with gaps":           {run("A", "a 150", "c 170") + run("B", "b 160", "c 170") + run("C", "d 180"), "A: a c | B: b | C: d"},
+		"twice, with a list of all": {strings.Repeat(run("A", "a 150")+numbered("a 150", "x 151"), 2), "A: a*2 | : x*2"},
+		"doctest":                   {"TEST CASE:  A\n" + numbered("a 150") + "===============================================================================\n[doctest] test cases: 1 | 1 passed | 0 failed\n" + numbered("static 149"), "A: a | : static"},
 	} {
 		captures, err := exitlog.Read(t.Context(), strings.NewReader(test.log))
 		if err != nil {

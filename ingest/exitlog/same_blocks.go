@@ -9,12 +9,14 @@ import (
 )
 
 // The debug CRT and Visual Leak Detector may both list what one process left. Both print the address of each block as
-// the program knows it. A block of one address and size in both lists is one block, so that the stack of the second list
-// is that of the block in the first.
+// the program knows it. A block of one address and size in both lists is one block, so that the stack of the second
+// list is that of the block in the first.
 const (
-	// mostShown bounds the blocks whose addresses are remembered, by tool: those that follow are joined by their lines only.
+	// mostShown bounds the blocks whose addresses are remembered, by tool: those that follow are joined by their
+	// lines only.
 	mostShown = 1 << 18
-	// mostSame bounds the stacks that one site of the debug CRT is given: with two that differ it is of no use already.
+	// mostSame bounds the stacks that one site of the debug CRT is given: with two that differ it is of no use
+	// already.
 	mostSame = 8
 )
 
@@ -33,7 +35,8 @@ func (b *shownBlock) compare(o *shownBlock) int {
 	if c := cmp.Or(cmp.Compare(b.process, o.process), cmp.Compare(b.address, o.address)); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(b.list, o.list), cmp.Compare(b.of, o.of), cmp.Compare(b.size, o.size), cmp.Compare(b.number, o.number))
+	return cmp.Or(cmp.Compare(b.list, o.list), cmp.Compare(b.of, o.of), cmp.Compare(b.size, o.size),
+		cmp.Compare(b.number, o.number))
 }
 
 // A listedStack is a site of a list with call stacks.
@@ -48,9 +51,9 @@ func (o *collector) newProcess() uint32 {
 	return o.processes
 }
 
-// sameBlocks finds, by place in crtBlocks.blocks, the stacks of blocks that Visual Leak Detector lists as well. Where a
-// process has more addresses at which the two disagree than blocks that they share, the lists are of several processes
-// that the log does not tell apart, and nothing is joined.
+// sameBlocks finds, by place in crtBlocks.blocks, the stacks of blocks that Visual Leak Detector lists as well. Where
+// a process has more addresses at which the two disagree than blocks that they share, the lists are of several
+// processes that the log does not tell apart, and nothing is joined.
 func (o *collector) sameBlocks() map[int32][]listedStack {
 	if len(o.crtShown) == 0 || len(o.vldShown) == 0 {
 		return nil
@@ -81,13 +84,16 @@ func (o *collector) sameBlocks() map[int32][]listedStack {
 
 // cutProcess cuts off the blocks of a process, and those of processes before it.
 func cutProcess(blocks []shownBlock, process uint32) (of, rest []shownBlock) {
-	from, _ := slices.BinarySearchFunc(blocks, process, func(b shownBlock, p uint32) int { return cmp.Compare(b.process, p) })
-	to, _ := slices.BinarySearchFunc(blocks, process+1, func(b shownBlock, p uint32) int { return cmp.Compare(b.process, p) })
+	byProcess := func(b shownBlock, p uint32) int { return cmp.Compare(b.process, p) }
+	from, _ := slices.BinarySearchFunc(blocks, process, byProcess)
+	to, _ := slices.BinarySearchFunc(blocks, process+1, byProcess)
 	return blocks[from:to], blocks[to:]
 }
 
 // sameInProcess matches the blocks of one process, and counts those that are in both lists and those that disagree.
-func (o *collector) sameInProcess(crt, vld []shownBlock, files []string) (found map[int32][]listedStack, same, differ int) {
+func (o *collector) sameInProcess(crt, vld []shownBlock, files []string) (
+	found map[int32][]listedStack, same, differ int,
+) {
 	found = map[int32][]listedStack{}
 	from := 0
 	for i := range crt {

@@ -1,16 +1,12 @@
 package analysis
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/quantity"
-	"heapdrift/internal/analysis/score"
 )
 
 // JoinedBy says what shows that blocks without call stacks are those of a finding with one.
@@ -31,12 +27,6 @@ type JoinedLine struct {
 	By        JoinedBy `json:"by"`
 
 	Alone *Finding `json:"-"` // nil of a report that was read from JSON
-}
-
-// A sourceLine is a line of source by the name of its file without the folder, in lower case.
-type sourceLine struct {
-	file string
-	line uint32
 }
 
 // stackAtLine is the sites of one kind of evidence that have one signature and are blamed on one line of one file.
@@ -60,9 +50,9 @@ func isOfLines(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return p.Lines != nil })
 }
 
-// joinLines gives findings without call stacks, of other kinds of evidence, the signatures of findings of the run that
-// are the same blocks. A file and a line hold for one build, so that only evidence of one run is joined here. All
-// findings must have their text.
+// joinLines gives findings without call stacks, of other kinds of evidence, the signatures of findings of the run
+// that are the same blocks. A file and a line hold for one build, so that only evidence of one run is joined here.
+// All findings must have their text.
 func (d *draft) joinLines(ctx context.Context, others []*draft) error {
 	if isOfLines(d.parts) {
 		return nil
@@ -231,7 +221,9 @@ const (
 // one would hide a leak behind another: the choice must be the only one.
 //
 // Blocks without a line look like many others: all blocks of the call stack must be these.
-func (f *lineFinding) choose(at map[sourceLine][]stackAtLine, totals map[string][]Amount) (signature string, by JoinedBy, doubt lineDoubt) {
+func (f *lineFinding) choose(at map[sourceLine][]stackAtLine, totals map[string][]Amount) (
+	signature string, by JoinedBy, doubt lineDoubt,
+) {
 	var there []stackAtLine
 	for path, line := range f.paths {
 		for _, s := range at[sourceLine{baseName(path), line}] {
@@ -269,148 +261,10 @@ func (f *lineFinding) choose(at map[sourceLine][]stackAtLine, totals map[string]
 	return "", "", ofOtherSizes
 }
 
-// Bytes that the debug CRT adds to a block that it takes from the heap: its header, and four bytes behind the block.
-const crtBytes32, crtBytes64 = 36, 52
-
-// IsSameBlockSize reports whether blocks of a list have the size of others on average, as the program asked for it or as
-// the debug CRT asked the heap for it.
-func IsSameBlockSize(list, other Amount) bool {
-	for _, more := range []int64{0, crtBytes32, crtBytes64} {
-		if list.Count > 0 && other.Count > 0 &&
-			float64(list.Bytes+more*list.Count)*float64(other.Count) == float64(other.Bytes)*float64(list.Count) {
-			return true
-		}
-	}
-	return false
-}
-
-// isSameFile reports whether two paths may be of one file: the one ends with the other, relative folders left out.
-func isSameFile(a, b string) bool {
-	a, b = plainPath(a), plainPath(b)
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	return strings.HasSuffix(a, b) && (len(a) == len(b) || a[len(a)-len(b)-1] == '/')
-}
-
-// plainPath is a path in lower case with slashes, from behind its last "..".
-func plainPath(path string) string {
-	path = "/" + strings.ReplaceAll(strings.ToLower(path), `\`, "/")
-	for _, up := range []string{"/../", "/./"} {
-		if at := strings.LastIndex(path, up); at >= 0 {
-			path = path[at+len(up)-1:]
-		}
-	}
-	return path[1:]
-}
-
-func baseName(path string) string {
-	return strings.ToLower(path[strings.LastIndexAny(path, `\/`)+1:])
-}
-
 // place is where the blocks were allocated; "" for unknown.
 func (f *lineFinding) place() string {
 	if f.Blame == nil || f.Blame.File == "" {
 		return ""
 	}
 	return (&Frame{File: f.Blame.File, Line: f.Blame.Line}).FileLine()
-}
-
-// join gives a finding the signature of another, and the text that goes with it.
-func (f *lineFinding) join(to *Finding, by JoinedBy) {
-	alone := f.Finding
-	f.Joined = []JoinedLine{{Signature: alone.Signature, Title: alone.Title, Place: f.place(), By: by, Alone: &alone}}
-	f.Signature, f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Outline, f.Provisional = to.Signature, to.Title,
-		to.Blame, to.Origin, to.Frames, to.Fine, to.Leaf, to.Outline, to.Provisional
-	f.Owner, f.Known, f.Group = cmp.Or(to.Owner, f.Owner), cmp.Or(to.Known, f.Known), cmp.Or(to.Group, f.Group)
-}
-
-// mergeJoined makes findings of one draft that were given one signature one finding: several lines of a function may
-// allocate what one call stack shows.
-func mergeJoined(list []*draftFinding) []*draftFinding {
-	at := map[string]*draftFinding{}
-	return slices.DeleteFunc(list, func(f *draftFinding) bool {
-		if f.Joined == nil {
-			return false
-		}
-		into := at[f.Signature]
-		if into == nil {
-			at[f.Signature] = f
-			return false
-		}
-		left := into.LeftAtExit.plus(f.LeftAtExit)
-		into.LeftAtExit, into.Certain = left, into.Certain || f.Certain
-		into.Outstanding, into.Sites = into.Outstanding.Plus(f.Outstanding), into.Sites+f.Sites
-		into.ByKind[0].Amounts.Outstanding = into.Outstanding
-		into.Joined = append(into.Joined, f.Joined...)
-		into.Clauses = left.clauses()
-		return true
-	})
-}
-
-// plus are the blocks of two findings of one tool together.
-func (l *LeftAtExit) plus(o *LeftAtExit) *LeftAtExit {
-	sum := &LeftAtExit{Unsearched: l.Unsearched.Plus(o.Unsearched), Unreferenced: l.Unreferenced.Plus(o.Unreferenced),
-		Indirect: l.Indirect.Plus(o.Indirect), Possible: l.Possible.Plus(o.Possible), Reachable: l.Reachable.Plus(o.Reachable), BeforeTests: l.BeforeTests.Plus(o.BeforeTests),
-		Tools: union(l.Tools, o.Tools), Programs: union(l.Programs, o.Programs), MoreTests: max(l.MoreTests, o.MoreTests)}
-	for _, test := range slices.Concat(l.Tests, o.Tests) {
-		switch {
-		case slices.Contains(sum.Tests, test):
-		case len(sum.Tests) < MaxTests:
-			sum.Tests = append(sum.Tests, test)
-		default:
-			sum.MoreTests++
-		}
-	}
-	return sum
-}
-
-// explainJoined says of findings what joins the evidence without call stacks to them.
-func (d *draft) explainJoined() {
-	for _, f := range d.findings {
-		for _, j := range f.Joined {
-			text := "Listed without a call stack as " + j.Title
-			if j.By == ByAddress {
-				text += ": the same blocks, by their addresses."
-			} else {
-				text += ": blocks of this size from the same line, " + j.Place + "."
-			}
-			f.Clauses = append(f.Clauses, score.Clause{Rule: "joined-line", Holds: new(true), Text: text})
-		}
-	}
-}
-
-// whyDoubted says why lines are not joined.
-var whyDoubted = [lineDoubtCount]string{
-	ofSeveralStacks: "several call stacks allocate there",
-	ofOtherSizes:    "the call stack there has blocks of another size",
-	ofMoreBlocks:    "the call stack is that of some of these blocks only",
-}
-
-// lineDoubts are the findings that are not joined though a call stack may be theirs, by why.
-type lineDoubts [lineDoubtCount]struct {
-	count int64
-	first string
-}
-
-func (l *lineDoubts) add(doubt lineDoubt, f *lineFinding) {
-	if l[doubt].count++; l[doubt].count == 1 {
-		l[doubt].first = cmp.Or(f.place(), f.Title)
-	}
-	f.SeveralStacks = doubt == ofSeveralStacks
-}
-
-// warn warns of what is not joined.
-func (l *lineDoubts) warn(d *draft, kind string) {
-	for doubt, at := range l {
-		if at.count == 0 {
-			continue
-		}
-		where := at.first
-		if at.count > 1 {
-			where += " and " + quantity.Plural(at.count-1, "more line")
-		}
-		d.chosen.warnings = append(d.chosen.warnings, Warning{Code: capture.Unsupported, Count: at.count,
-			Message: fmt.Sprintf("%s: blocks of %s are not joined with a call stack: %s.", kind, where, whyDoubted[doubt])})
-	}
 }

@@ -6,12 +6,13 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// ActorLine is the actor, in place of a person, where the signature of a line of source became part of a leak whose call
-// stack allocates at that line. Evidence without call stacks, such as the debug CRT's list, gives a leak the former.
+// ActorLine is the actor, in place of a person, where the signature of a line of source became part of a leak whose
+// call stack allocates at that line. Evidence without call stacks, such as the debug CRT's list, gives a leak the
+// former.
 const ActorLine = "a line without a call stack"
 
-// A LineSignature is the signature of a line of source that a run shows to be part of a leak with a call stack, or to be
-// of several.
+// A LineSignature is the signature of a line of source that a run shows to be part of a leak with a call stack, or to
+// be of several.
 type LineSignature struct {
 	ID, Root int64
 	By       string // who made it part of another; "" where it is none, or where its sites moved
@@ -30,8 +31,8 @@ const (
 	LeaveLine            // it is a leak of its own again
 )
 
-// Action decides. One line that two runs show to be of two leaks is part of neither: in a run without call stacks nobody
-// can tell which it is. It stays apart from then on, and so does one that a person took out.
+// Action decides. One line that two runs show to be of two leaks is part of neither: in a run without call stacks
+// nobody can tell which it is. It stays apart from then on, and so does one that a person took out.
 func (l *LineSignature) Action() LineAction {
 	switch {
 	case l.IsPart && l.By == ActorLine && l.Into != l.Root:
@@ -42,17 +43,16 @@ func (l *LineSignature) Action() LineAction {
 	return JoinLine
 }
 
-// A ListedSite is blocks that a list of leaks at exit shows, of one run and one line of source.
+// A ListedSite is blocks that a list of leaks at exit shows, of one line of source.
 type ListedSite struct {
 	Signature, Root int64
-	Run             int64
 	Place           string // file and line
 	IsLine          bool   // the list has no call stacks
 	Held            analysis.Amount
 }
 
-// LinesOfBuild finds, by signature of a line, the leak with a call stack that other runs of one build and scenario list
-// at that line with blocks of that size; 0 where they list several leaks there. Lines without any are left out.
+// LinesOfBuild finds, by signature of a line, the leak with a call stack that other runs of one build and scenario
+// list at that line with blocks of that size; 0 where they list several leaks there. Lines without any are left out.
 func LinesOfBuild(sites []ListedSite) map[int64]int64 {
 	found := map[int64]int64{}
 	stacks := map[string][]*ListedSite{}

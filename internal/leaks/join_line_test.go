@@ -32,10 +32,10 @@ func TestLineSignature(t *testing.T) {
 // Other runs of a build tell of a line whose it is, if they list one leak there, with blocks of its size.
 func TestLinesOfBuild(t *testing.T) {
 	line := func(signature int64, place string, bytes int64) leaks.ListedSite {
-		return leaks.ListedSite{Signature: signature, Root: signature, Run: 1, Place: place, IsLine: true, Held: analysis.Amount{Count: 2, Bytes: 2 * bytes}}
+		return leaks.ListedSite{Signature: signature, Root: signature, Place: place, IsLine: true, Held: analysis.Amount{Count: 2, Bytes: 2 * bytes}}
 	}
 	stack := func(root int64, place string, bytes int64) leaks.ListedSite {
-		return leaks.ListedSite{Signature: root + 50, Root: root, Run: 2, Place: place, Held: analysis.Amount{Count: 1, Bytes: bytes}}
+		return leaks.ListedSite{Signature: root + 50, Root: root, Place: place, Held: analysis.Amount{Count: 1, Bytes: bytes}}
 	}
 	for name, test := range map[string]struct {
 		sites []leaks.ListedSite

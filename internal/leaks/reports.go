@@ -63,7 +63,8 @@ func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
 	for i := range o.baseline {
 		b := &o.baseline[i]
 		side := compare.ResultOf(b.Name, b.Report)
-		side.Statuses, side.Findings = []analysis.Status{b.OwnVerdict().Status}, names.rename(side.Findings)
+		side.Statuses = []analysis.Status{b.OwnVerdict().Status}
+		side.Findings = names.rename(side.Findings)
 		shown := shownIn(b.Report)
 		names.add(shown)
 		o.results, o.shown = append(o.results, side), append(o.shown, shown)

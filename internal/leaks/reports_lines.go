@@ -41,8 +41,8 @@ func headNamesOf(r *analysis.Report, baseline []BaselineReport) headNames {
 	return names
 }
 
-// rename gives findings of the baseline the signatures that the run's report has for them. One call stack may be several
-// lines there.
+// rename gives findings of the baseline the signatures that the run's report has for them. One call stack may be
+// several lines there.
 func (n headNames) rename(list []compare.Finding) []compare.Finding {
 	if len(n) == 0 {
 		return list
