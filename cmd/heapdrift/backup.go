@@ -28,7 +28,7 @@ func openPlace(ctx context.Context, name, blobURL string) (blob.Store, error) {
 		}
 	}
 	if strings.TrimSuffix(at, "/") == strings.TrimSuffix(blobURL, "/") {
-		return nil, &usageError{"the backup would be in the blobs of the server itself: choose another place"}
+		return nil, &usageError{"the folder or bucket holds the server's own blobs: choose another one"}
 	}
 	return blob.Open(ctx, at)
 }
@@ -36,7 +36,7 @@ func openPlace(ctx context.Context, name, blobURL string) (blob.Store, error) {
 // backUp copies the installation to a folder or a bucket, while it works.
 func backUp(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("backup", flag.ContinueOnError)
-	verify := flags.Bool("verify", false, "read the blobs that are there already, and copy those anew that are damaged")
+	verify := flags.Bool("verify", false, "check the blobs of earlier backups too, and copy damaged ones again")
 	rest, err := parse(flags, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -59,8 +59,8 @@ func backUp(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitInput, err
 	}
-	fmt.Fprintf(s.out, "backup %s: %s, %s in %s, of which %d copied (%s), in %v\n", m.Name, quantity.Plural(len(m.Tables), "table"),
-		quantity.Plural(countRows(m.Tables), "row"), quantity.Plural(m.Blobs.Count, "blob"), m.Blobs.Copied, quantity.Bytes(m.Blobs.Bytes),
+	fmt.Fprintf(s.out, "backup %s: %s, %s, %s; %s copied (%s) in %v\n", m.Name, quantity.Plural(len(m.Tables), "table"),
+		quantity.Plural(countRows(m.Tables), "row"), quantity.Plural(m.Blobs.Count, "blob"), quantity.Plural(m.Blobs.Copied, "blob"), quantity.Bytes(m.Blobs.Bytes),
 		time.Since(began).Round(time.Millisecond))
 	return sayLost(s.err, m.Lost, "the server has lost")
 }
@@ -136,7 +136,7 @@ func restore(ctx context.Context, args []string, s streams) (int, error) {
 	fmt.Fprintf(s.out, "restored %s: %s in %s, %s copied\n", r.Name, quantity.Plural(countRows(r.Tables), "row"),
 		quantity.Plural(len(r.Tables), "table"), quantity.Plural(r.Copied, "blob"))
 	if r.Runs+r.Files > 0 {
-		fmt.Fprintf(s.out, "deleted again what was deleted after the backup: %s, %s\n", quantity.Plural(r.Runs, "run"),
+		fmt.Fprintf(s.out, "deletions after the backup applied: %s, %s\n", quantity.Plural(r.Runs, "run"),
 			quantity.Plural(r.Files, "file"))
 	}
 	return sayLost(s.err, r.Lost, "the backup has lost")

@@ -143,7 +143,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	}
 	put(address, "behind", 4) // it is not in the backup
 	again, code := lookAfter(t, database, blobs, "backup", place)
-	if code != 0 || !strings.Contains(again, "of which 1 copied") {
+	if code != 0 || !strings.Contains(again, "; 1 blob copied") {
 		t.Errorf("the second backup copies more than what is new: %d %s", code, again)
 	}
 	names, _ := lookAfter(t, database, blobs, "restore", "--list", place)
@@ -190,7 +190,7 @@ func TestBackUpAndRestore(t *testing.T) {
 
 	// The first installation goes back to its backup: what was deleted since is deleted again.
 	out, code := lookAfter(t, database, blobs, "restore", "--force", "--backup", first, place)
-	if code != 0 || !strings.Contains(out, "deleted again what was deleted after the backup: 1 run, 0 files") {
+	if code != 0 || !strings.Contains(out, "deletions after the backup applied: 1 run, 0 files") {
 		t.Errorf("%d %s", code, out)
 	}
 	address, stop = installation(t, database, blobs, role{web: true, freshBroker: true, atHome: true})

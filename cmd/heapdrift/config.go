@@ -35,7 +35,7 @@ type config struct {
 	// The next settings are how long other parts are kept.
 	KeepEvidenceBytes int64 `env:"HEAPDRIFT_KEEP_EVIDENCE_BYTES" help:"bytes of uploaded files that a project keeps, the newest; 0 for no limit"`
 	KeepRuns          int64 `env:"HEAPDRIFT_KEEP_RUN_DAYS" help:"days after the last upload of a run when it is deleted with its report; 0 keeps the runs. Runs of pinned builds and of the baseline stay"`
-	KeepRunBytes      int64 `env:"HEAPDRIFT_KEEP_RUN_BYTES" help:"bytes of captures and allocation tables that a project keeps, those of the newest runs; 0 for no limit"`
+	KeepRunBytes      int64 `env:"HEAPDRIFT_KEEP_RUN_BYTES" help:"bytes of captures and allocation tables that a project keeps; the oldest runs go first. 0 for no limit"`
 	KeepSymbols       int64 `env:"HEAPDRIFT_KEEP_SYMBOL_DAYS" help:"days after which PDBs and images are deleted; 0 keeps them. All projects share them"`
 	KeepSymbolBytes   int64 `env:"HEAPDRIFT_KEEP_SYMBOL_BYTES" help:"bytes of PDBs and images that the server keeps, the newest; 0 for no limit"`
 	// These are about symbol paths; the path itself is in Windows' own variables.

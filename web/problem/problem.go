@@ -203,7 +203,7 @@ func translate(err error) *Problem {
 	case errors.Is(err, store.ErrNotFound):
 		return New(http.StatusNotFound, CodeNotFound, "nothing is found under this address")
 	case errors.Is(err, store.ErrHeld):
-		return New(http.StatusConflict, CodeHeld, "a legal hold on the run or the project forbids deletion: lift the hold first")
+		return New(http.StatusConflict, CodeHeld, "a legal hold on the run or the project forbids deletion: remove the hold first")
 	case errors.Is(err, store.ErrBlobGone):
 		p := New(http.StatusServiceUnavailable, CodeServiceUnavailable,
 			"send the file again: the server deleted an older copy of it at the same time")
