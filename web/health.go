@@ -53,7 +53,8 @@ func (s *Server) readyz(c echo.Context) error {
 
 // A Readiness caches the result of the checks for a short time: many supervisors and balancers ask at once.
 type Readiness struct {
-	checks map[string]func(context.Context) error
+	checks  map[string]func(context.Context) error
+	reasons bool // the answer says why not; else only the log does
 
 	mu   sync.Mutex
 	at   time.Time
@@ -67,6 +68,9 @@ func (r *Readiness) view(ctx context.Context, log *slog.Logger) (readyView, int)
 		view.Checks[name] = "ok"
 		if err != nil {
 			view.Checks[name], view.Status, status = "failing", "not-ready", http.StatusServiceUnavailable
+			if r.reasons {
+				view.Checks[name] = err.Error()
+			}
 			log.Warn("web: not ready", "check", name, "error", err)
 		}
 	}
@@ -80,13 +84,13 @@ type readyView struct {
 
 // checks are what readiness depends on.
 func (s *Server) checks() map[string]func(context.Context) error {
-	return Checks(s.opt.Store, s.opt.Blobs, s.opt.Intake.MinFree, s.opt.PingQueue)
+	return Checks(s.opt.Store, s.opt.Blobs, s.opt.Intake.MinFree, s.opt.PingQueue, s.opt.CheckWorker)
 }
 
 // Checks are the checks of a server or a worker, by name: the database and its schema, at least minFree bytes free in
-// the blob store, and the queue unless pingQueue is nil.
+// the blob store, the queue where there is one, and whether a worker takes jobs.
 func Checks(database *store.Store, blobs blob.Store, minFree int64,
-	pingQueue func(context.Context) error) map[string]func(context.Context) error {
+	pingQueue, checkWorker func(context.Context) error) map[string]func(context.Context) error {
 	checks := map[string]func(context.Context) error{
 		"database": database.Ping,
 		"schema":   database.CheckSchema,
@@ -109,6 +113,9 @@ func Checks(database *store.Store, blobs blob.Store, minFree int64,
 	}
 	if pingQueue != nil {
 		checks["queue"] = pingQueue
+	}
+	if checkWorker != nil {
+		checks["worker"] = checkWorker
 	}
 	return checks
 }

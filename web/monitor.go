@@ -35,7 +35,7 @@ func (m *Monitor) Serve(ctx context.Context, l net.Listener) error {
 
 // Handler is what Serve serves.
 func (m *Monitor) Handler() http.Handler {
-	ready := &Readiness{checks: m.Checks}
+	ready := &Readiness{checks: m.Checks, reasons: true} // this address is for operators
 	mux := http.NewServeMux()
 	mux.Handle("GET "+metricsPath, m.Metrics)
 	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) {

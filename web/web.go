@@ -41,8 +41,10 @@ type Options struct {
 	Answered func(status int)
 	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
 	PingQueue func(context.Context) error
-	Log       *slog.Logger
-	Version   string
+	// CheckWorker reports whether the worker in this process takes jobs; nil where there is none.
+	CheckWorker func(context.Context) error
+	Log         *slog.Logger
+	Version     string
 	// Downloads are the programs that the server gives away; nil for none.
 	Downloads *downloads.Library
 	// Hosts are the names and addresses that the server answers for, in lower case and without ports: "localhost", "::1".

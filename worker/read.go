@@ -9,6 +9,7 @@ import (
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/outage"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
@@ -109,13 +110,17 @@ func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Conte
 	return r, nil
 }
 
-// refusal is the error of files that another attempt would not read either.
+// refusal is the error of files that another attempt would not read either. What a reader says of a file in an outage
+// is not believed: it may have met the outage.
 func refusal(err error) error {
+	if outage.Of(err) != outage.None {
+		return err
+	}
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
 	}
 	if ended := (*sandbox.ProcessError)(nil); errors.As(err, &ended) {
-		return &queue.Error{Code: ended.Code, Message: ended.Message, Final: !ended.Again}
+		return &queue.Error{Code: ended.Code, Message: ended.Message, Final: !ended.Again, Cause: ended.Said}
 	}
 	return err
 }

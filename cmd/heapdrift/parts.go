@@ -20,6 +20,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/metrics"
+	"heapdrift/internal/outage"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/slots"
@@ -78,7 +79,9 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(),
 		Schema: store.KnownSchema(), Log: log})
 	var handlers map[string]queue.Handler
+	var outages *outage.Watch
 	if r.work {
+		outages = p.watchOutages()
 		library, err := symbolLibrary(nil)
 		if err != nil {
 			p.store.Close()
@@ -89,7 +92,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 				Sandbox: c.readerSandbox(log)}).Handlers())
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency,
-		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Log: log})
+		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Outages: outages, Log: log})
 	if err != nil {
 		p.store.Close()
 		return nil, err
@@ -112,6 +115,16 @@ func hasBlob(blobs blob.Store) func(context.Context, string) (bool, error) {
 func (c *config) retention() store.RetentionDefaults {
 	return store.RetentionDefaults{EvidenceDays: c.KeepEvidence, EvidenceBytes: c.KeepEvidenceBytes,
 		RunDays: c.KeepRuns, RunBytes: c.KeepRunBytes, SymbolDays: c.KeepSymbols, SymbolBytes: c.KeepSymbolBytes}
+}
+
+// watchOutages watches what the jobs of a worker need. Operators know a worker by its machine.
+func (p *parts) watchOutages() *outage.Watch {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return outage.NewWatch(host, outage.OfTempDir(host), outage.OfBlobs(host, p.blobs),
+		outage.OfDatabase(host, p.store.Ping))
 }
 
 // readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it.
@@ -205,7 +218,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 			return fmt.Errorf("listen on HEAPDRIFT_METRICS_LISTEN: %w", err)
 		}
 		monitor := &web.Monitor{Metrics: p.metrics.Handler(), Version: buildVersion(), Log: p.log,
-			Checks: web.Checks(p.store, p.blobs, p.config.MinFree, p.node.Ping)}
+			Checks: web.Checks(p.store, p.blobs, p.config.MinFree, p.node.Ping, p.checkWorker(r))}
 		group.Go(func() error { return monitor.Serve(ctx, listener) })
 		p.log.Info("metrics and health", "address", listener.Addr().String())
 	}
@@ -226,7 +239,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,
 			Version: buildVersion(), Proxies: proxies, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
-			PingQueue: p.node.Ping, Answered: p.metrics.Request, Downloads: p.config.downloads(),
+			PingQueue: p.node.Ping, CheckWorker: p.checkWorker(r), Answered: p.metrics.Request, Downloads: p.config.downloads(),
 		})
 		if err != nil {
 			return errors.Join(err, listener.Close())
@@ -237,6 +250,14 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		})
 	}
 	return group.Wait()
+}
+
+// checkWorker reports whether a worker takes jobs; nil for a process that runs none.
+func (p *parts) checkWorker(r role) func(context.Context) error {
+	if !r.work {
+		return nil
+	}
+	return p.node.CheckOutage
 }
 
 // maxColumns is how many bytes of a trace's allocation table the web server keeps decoded: some ten million rows.

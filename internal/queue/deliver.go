@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -33,6 +34,12 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	if n.beforeClaim != nil {
 		n.beforeClaim()
 	}
+	queue, _ := asynq.GetQueueName(ctx)
+	leave, ok := n.takeSeat(ctx, queue)
+	if !ok {
+		return nil // it came just before this worker stopped: it is handed over again
+	}
+	defer leave()
 	lease, err := n.store.ClaimJob(ctx, id, n.opt.Lease)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -47,10 +54,9 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	n.busy.Add(1)
 	defer n.busy.Add(-1)
 	defer n.kick()
-	queue, _ := asynq.GetQueueName(ctx)
 	var left handover
 	for n.work(ctx, lease, &left) {
-		if n.stopping.Load() || n.Retired() != nil {
+		if n.stopping.Load() || n.Retired() != nil || n.Outage() != nil {
 			return nil // other workers go on
 		}
 		next, err := n.store.ClaimNext(ctx, lease, queue == heavyQueue, n.opt.Lease)
@@ -90,9 +96,15 @@ func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (don
 		log.Warn("queue: job left to a newer version", "error", err)
 		err = n.store.ReleaseJob(after, lease)
 	default:
+		f := n.failure(err, lease)
+		if out := n.outageOf(after, err, f); out != nil {
+			outcome = "outage"
+			log.Error("queue: job given back for an outage", "outage", out.Sentence, "error", err)
+			f.Message, f.Cause = out.Sentence, err.Error()
+			err = n.release(ctx, lease, f)
+			break
+		}
 		log.Error("queue: job failed", "error", err)
-		f := failure(err)
-		f.Version = n.opt.Version
 		if err = n.store.FailJob(after, lease, f); errors.Is(err, store.ErrFenced) {
 			err = nil
 		}
@@ -106,13 +118,19 @@ func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (don
 	return done
 }
 
-// failure is what the job's row says of an error. Details that are not meant for users stay in the log.
-func failure(err error) store.Failure {
+// failure is what the job's row says of an error. The text of an error that is not meant for users goes to operators,
+// who find it by the number of the job.
+func (n *Node) failure(err error, l store.Lease) store.Failure {
+	f := store.Failure{Version: n.opt.Version, Worker: n.host, PID: os.Getpid()}
 	var known *Error
 	if errors.As(err, &known) {
-		return store.Failure{Code: known.Code, Message: known.Message, Final: known.Final}
+		f.Code, f.Message, f.Final, f.Cause = known.Code, known.Message, known.Final, known.Cause
+		return f
 	}
-	return store.Failure{Code: "internal", Message: "the server failed to do this; its log says why"}
+	f.Code, f.Cause = "internal", err.Error()
+	f.Message = fmt.Sprintf("Internal error in worker %s (PID %d). Retry, or send this ID to your administrator: job-%d",
+		f.Worker, f.PID, l.ID)
+	return f
 }
 
 // run calls the handler while keeping the lease alive.

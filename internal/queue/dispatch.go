@@ -22,29 +22,6 @@ const (
 	oldQueue   = "default" // of versions before there were two
 )
 
-// serve starts taking jobs from the broker.
-func (n *Node) serve(work context.Context) ([]*asynq.Server, error) {
-	var servers []*asynq.Server
-	for _, s := range []struct {
-		slots  int
-		queues map[string]int
-	}{{n.opt.Concurrency, map[string]int{lightQueue: 3, oldQueue: 1}}, {1, map[string]int{heavyQueue: 1}}} {
-		server := asynq.NewServer(n.redis, asynq.Config{
-			Concurrency: s.slots, Queues: s.queues, TaskCheckInterval: n.opt.Poll, LogLevel: asynq.ErrorLevel,
-			Logger:          asynqLog{n.opt.Log},
-			ShutdownTimeout: n.opt.Grace, BaseContext: func() context.Context { return work },
-		})
-		if err := server.Start(asynq.HandlerFunc(n.deliver)); err != nil {
-			for _, started := range servers {
-				started.Shutdown()
-			}
-			return nil, fmt.Errorf("queue: start: %w", err)
-		}
-		servers = append(servers, server)
-	}
-	return servers, nil
-}
-
 // slotsTime is how long the known number of slots of all workers is used before it is read again.
 const slotsTime = 2 * time.Second
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -142,15 +143,20 @@ func TestJobsThatMayWait(t *testing.T) {
 	}
 }
 
-// What users read of a failure is the handler's sentence; of any other error nothing but where to look.
+// What users read of a failure is the handler's sentence; of any other error the worker and a number by which an
+// operator finds the text.
 func TestFailureForUsers(t *testing.T) {
-	known := &Error{Code: "no-heap", Message: "there is no heap", Final: true}
+	n := &Node{host: "w2", opt: Options{Version: "1.2.3"}}
+	lease := store.Lease{Job: store.Job{ID: 4711}}
+	known := &Error{Code: "no-heap", Message: "there is no heap", Final: true, Cause: "the header"}
 	for _, err := range []error{known, fmt.Errorf("read: %w", known)} {
-		if f := failure(err); f.Code != "no-heap" || f.Message != "there is no heap" || !f.Final {
+		if f := n.failure(err, lease); f.Code != "no-heap" || f.Message != "there is no heap" || !f.Final || f.Cause != "the header" {
 			t.Errorf("%v: %+v", err, f)
 		}
 	}
-	if f := failure(errors.New("password of the database")); f.Code != "internal" || f.Final || f.Message == "password of the database" {
-		t.Errorf("%+v", f)
+	want := store.Failure{Code: "internal", Version: "1.2.3", Worker: "w2", PID: os.Getpid(), Cause: "password of the database",
+		Message: fmt.Sprintf("Internal error in worker w2 (PID %d). Retry, or send this ID to your administrator: job-4711", os.Getpid())}
+	if f := n.failure(errors.New("password of the database"), lease); f != want {
+		t.Errorf("%+v, want %+v", f, want)
 	}
 }

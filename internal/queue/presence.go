@@ -34,17 +34,15 @@ func newPresence() *presence {
 
 // announce tells the database of this node.
 func (n *Node) announce(ctx context.Context) error {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	self := store.Node{ID: n.presence.id, Role: n.opt.Role, Host: host, Version: n.opt.Version,
+	self := store.Node{ID: n.presence.id, Role: n.opt.Role, Host: n.host, PID: os.Getpid(), Version: n.opt.Version,
 		Schema: store.KnownSchema(), Running: int(n.busy.Load())}
 	if n.handlers != nil {
 		self.Slots = n.opt.Concurrency + 1
 	}
 	if why := n.Retired(); why != nil {
 		self.Says = why.Error()
+	} else if out := n.Outage(); out != nil {
+		self.Says = out.Error()
 	}
 	if err := n.store.UpdateNode(ctx, self); err != nil {
 		return err
@@ -63,6 +61,7 @@ func (n *Node) announce(ctx context.Context) error {
 // announceLoop says so until ctx is done, also while the node takes no more jobs, and then that it ends.
 func (n *Node) announceLoop(ctx context.Context) {
 	for {
+		_, changed := n.opt.Outages.Current()
 		if err := n.announce(ctx); err != nil && ctx.Err() == nil {
 			n.opt.Log.Warn("queue: cannot say that this node is there", "error", err)
 		}
@@ -70,6 +69,7 @@ func (n *Node) announceLoop(ctx context.Context) {
 		case <-ctx.Done():
 			n.announceEnd(context.WithoutCancel(ctx))
 			return
+		case <-changed: // operators hear of an outage at once
 		case <-time.After(announceInterval):
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"heapdrift/internal/outage"
 	"heapdrift/internal/store"
 )
 
@@ -44,6 +46,8 @@ type Options struct {
 	Role string
 	// Version is the version of this program, stored with the jobs that fail.
 	Version string
+	// Outages watches what the handlers need; nil for nothing.
+	Outages *outage.Watch
 	Log     *slog.Logger
 }
 
@@ -69,7 +73,8 @@ func (o *Options) defaults() {
 type Error struct {
 	Code    string // stable, shown to users
 	Message string
-	Final   bool // another attempt would fail in the same way
+	Final   bool   // another attempt would fail in the same way
+	Cause   string // for operators; "" where Message says all
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -106,9 +111,11 @@ type Node struct {
 	handlers map[string]Handler // by kind; nil for a node that only hands over
 	running  sync.WaitGroup     // deliveries
 
+	host      string // of this machine
 	presence  *presence
-	busy      atomic.Int64 // jobs that run here
-	stopping  atomic.Bool  // what runs comes to its end, and nothing follows it
+	seats     map[string]chan struct{} // of jobs that run here, by the queue of the broker
+	busy      atomic.Int64             // jobs that run here
+	stopping  atomic.Bool              // what runs comes to its end, and nothing follows it
 	inspector *asynq.Inspector
 	probe     redis.UniversalClient
 	kicked    chan struct{} // one, when there may be room with the broker
@@ -134,7 +141,15 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 	if !ok {
 		return nil, errNoRedis
 	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if opt.Outages == nil {
+		opt.Outages = outage.NewWatch(host)
+	}
 	return &Node{
+		host: host, seats: map[string]chan struct{}{lightQueue: make(chan struct{}, opt.Concurrency), heavyQueue: make(chan struct{}, 1)},
 		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe,
 		presence:  newPresence(),
 		inspector: asynq.NewInspector(broker), kicked: make(chan struct{}, 1), leave: make(chan struct{}),
@@ -162,35 +177,23 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	var servers []*asynq.Server
-	if n.handlers != nil {
-		var err error
-		if servers, err = n.serve(work); err != nil {
-			return err
-		}
-	}
+	var crews crews
 	var loops sync.WaitGroup
+	if n.handlers != nil {
+		n.opt.Outages.Look(ctx) // before the first job is taken
+		loops.Go(func() { n.opt.Outages.Run(ctx) })
+		loops.Go(func() { n.heed(ctx, work, &crews) })
+	}
 	loops.Go(func() { n.announceLoop(ctx) })
 	loops.Go(func() { n.every(ctx, n.opt.Poll, "hand jobs over", n.dispatch) })
 	loops.Go(func() { n.every(ctx, n.opt.Lease/beats, "take lost jobs back", n.reap) })
-	select {
-	case <-ctx.Done():
-	case <-n.leave: // takes no more jobs, and hands none over; what runs goes on
-		for _, server := range servers {
-			server.Stop()
-		}
-		<-ctx.Done()
-	}
+	<-ctx.Done()
 	n.stopping.Store(true)
 	loops.Wait()
-	if len(servers) > 0 {
+	if n.handlers != nil {
 		timer := time.AfterFunc(n.opt.Grace-n.opt.Grace/10, func() { stop(errShutdown) })
-		var all sync.WaitGroup
-		for _, server := range servers {
-			server.Stop()
-			all.Go(server.Shutdown)
-		}
-		all.Wait()
+		crews.end()
+		crews.await(n.opt.Grace)
 		timer.Stop()
 		n.await(giveBackTime)
 	}

@@ -73,6 +73,9 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 	if e := c.stopped.Load(); e != nil {
 		return e
 	}
+	if killed(state) && kills() > c.kills {
+		return &memory.ShortageError{}
+	}
 	said := c.stderr.String()
 	if r.Log != nil {
 		r.Log.Error("sandbox: a process ended before its task did", "task", c.work.Task, "state", state.String(), "said", said)
@@ -80,13 +83,23 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
 		return &memory.LimitError{Limit: c.limit}
 	}
-	return &ProcessError{Code: CodeCrashed, Again: true,
+	return &ProcessError{Code: CodeCrashed, Again: true, Said: strings.TrimSpace(state.String() + "\n" + said),
 		Message: "the process that read the files ended before it was through (" + state.String() +
 			"); the log of the server says what it said last"}
 }
 
+// kills counts the processes that the system has ended for lack of memory; tests have their own.
+var kills = memory.Kills
+
+// killed reports whether a process was ended without being asked.
+func killed(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
 // A child is a process as its parent sees it.
 type child struct {
+	kills     int64 // of the system, before it began
 	work      Work
 	limit     memory.Size
 	cmd       *exec.Cmd
@@ -112,7 +125,7 @@ func (r *Runner) start(ctx context.Context, work Work, limit memory.Size) (*chil
 	if err != nil {
 		return nil, err
 	}
-	c := &child{work: work, limit: limit, wire: w, stderr: &tail{}, over: make(chan struct{})}
+	c := &child{kills: kills(), work: work, limit: limit, wire: w, stderr: &tail{}, over: make(chan struct{})}
 	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), self)
 	c.cmd.Args = []string{os.Args[0], work.Task}
 	c.cmd.Env = []string{childEnv + "=1", "TMPDIR=" + os.TempDir(), "GOTRACEBACK=single"}

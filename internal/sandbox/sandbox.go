@@ -35,6 +35,8 @@ type ProcessError struct {
 	Message string
 	// Again says that another try may succeed.
 	Again bool
+	// Said is what the process said last, for operators: the stack of a panic, for example.
+	Said string
 }
 
 func (e *ProcessError) Error() string { return e.Message }

@@ -8,17 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/await"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/tempfile"
@@ -69,6 +72,15 @@ var tasks = map[string]sandbox.Task{
 	"refuse": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("reading: %w", &evidence.Error{Code: "bad", File: "a.etl", Message: "it is bad", Do: "mend it",
 			Line: 3, Err: errors.New("the cause")})
+	},
+	"full": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
+		return nil, fmt.Errorf("reading: %w", &fs.PathError{Op: "write", Path: "/tmp/heapdrift-x", Err: syscall.ENOSPC})
+	},
+	"refuse for a broken disk": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
+		return nil, &evidence.Error{Code: "bad", Message: "it is bad", Err: syscall.EIO}
+	},
+	"open too many files": func(context.Context, *sandbox.Parent, json.RawMessage) (any, error) {
+		return nil, fmt.Errorf("reading: %w", syscall.EMFILE)
 	},
 	"fail": func(ctx context.Context, p *sandbox.Parent, _ json.RawMessage) (any, error) {
 		_, err := p.Ask(ctx, sandbox.Question{Name: "broken"})
@@ -230,5 +242,46 @@ func TestConfined(t *testing.T) {
 	if !strings.Contains(got["dial"], "operation not permitted") ||
 		!strings.Contains(got["run"], "operation not permitted") || strings.Contains(got["env"], "postgres") {
 		t.Errorf("%v", got)
+	}
+}
+
+// An error of the machine is one behind the process, too, with its text and its file. The limits of a child are its own.
+func TestErrorsOfTheMachine(t *testing.T) {
+	for task, want := range map[string]syscall.Errno{
+		"full": syscall.ENOSPC, "refuse for a broken disk": syscall.EIO, "open too many files": 0,
+	} {
+		err := new(sandbox.Runner).Run(t.Context(), sandbox.Work{Task: task})
+		var number syscall.Errno
+		if errors.As(err, &number); err == nil || number != want {
+			t.Errorf("%s: %v with %d, want %d", task, err, number, want)
+		}
+		var failed *fs.PathError
+		if errors.As(err, &failed); task == "full" && (failed == nil || failed.Path != "/tmp/heapdrift-x" ||
+			err.Error() != "reading: write /tmp/heapdrift-x: no space left on device") {
+			t.Errorf("%v of %v", err, failed)
+		}
+	}
+}
+
+// A process that the system ends for lack of memory is not the file's fault. One that is killed otherwise may be.
+func TestKilledForLackOfMemory(t *testing.T) {
+	for _, ended := range []int64{0, 1} {
+		sandbox.SetKills(t, func(asked int64) int64 { return ended * asked })
+		ctx, work := t.Context(), sandbox.Work{Task: "still"}
+		killed := make(chan struct{})
+		go func() {
+			defer close(killed)
+			await.Until(t, "the child", func() bool { return sandbox.KillChildren(t) > 0 })
+		}()
+		err := new(sandbox.Runner).Run(ctx, work)
+		<-killed
+		var short *memory.ShortageError
+		var crashed *sandbox.ProcessError
+		if errors.As(err, &short) != (ended > 0) || errors.As(err, &crashed) != (ended == 0) {
+			t.Errorf("%d processes ended for lack of memory: %T %v", ended, err, err)
+		}
+		if crashed != nil && !strings.Contains(crashed.Said, "signal: killed") {
+			t.Errorf("operators read %q", crashed.Said)
+		}
 	}
 }

@@ -52,20 +52,3 @@ func (v View) ListProjectFigures(ctx context.Context, most int) ([]ProjectFigure
 		group by p.name order by 3 desc, 1 limit $1`, most)
 	return list, db.Wrap("project figures", err)
 }
-
-// A FailedJob is a job that failed, with the names that people know it by.
-type FailedJob struct {
-	Job
-	Project string // its name
-	Run     string // name of the run; RunID is its id
-	EndedAt time.Time
-}
-
-// ListFailedJobs lists the jobs that failed last, at most so many, the newest first.
-func (v View) ListFailedJobs(ctx context.Context, most int) ([]FailedJob, error) {
-	list, err := db.All[FailedJob](ctx, db.Q(v), `
-		select j.id, j.kind, j.run_id, j.evidence_id, j.state, j.attempt, j.percent, j.stage, j.error_code, j.error, p.name project, r.name run, j.ended_at
-		from jobs j join runs r on r.id = j.run_id join builds b on b.id = r.build_id join projects p on p.id = b.project_id
-		where j.state = 'failed' order by j.ended_at desc limit $1`, most)
-	return list, db.Wrap("failed jobs", err)
-}

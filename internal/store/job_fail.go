@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,9 +13,21 @@ import (
 // A Failure says why a job did not succeed and whether trying again may help.
 type Failure struct {
 	Code    string
-	Message string
+	Message string // for users
 	Final   bool   // another attempt would fail in the same way
 	Version string // of the heapdrift that failed it
+	Worker  string // host of the worker that failed the job
+	PID     int    // of that worker
+	Cause   string // text of the error, for operators; "" where Message says all
+}
+
+// causeBytes is how much of the text of an error is kept: a panic comes with its stack.
+const causeBytes = 8 << 10
+
+// storableCause is the text of an error as the database takes it. The end of a long text names the origin no more.
+func (f *Failure) storableCause() string {
+	text := strings.ReplaceAll(f.Cause, "\x00", "\uFFFD")
+	return strings.ToValidUTF8(text[:min(len(text), causeBytes)], "\uFFFD")
 }
 
 // FailJob queues a job again after a pause that doubles with each attempt, or ends it where the failure is final or no
@@ -26,9 +39,10 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
 				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
 				lease_token = null, lease_until = null, tokens = array_remove(tokens, $2::bigint), error_code = $3,
-				error = $4, failed_by = $6,
+				error = $4, failed_by = $6, worker = $7, worker_pid = $8, cause = $9,
 				ended_at = case when $5 or attempt >= max_attempts then now() end
-			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final, f.Version)
+			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final, f.Version,
+			f.Worker, f.PID, f.storableCause())
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrFenced
 		}

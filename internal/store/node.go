@@ -12,6 +12,7 @@ type Node struct {
 	ID      string // unique for each process
 	Role    string // serve, work, up
 	Host    string
+	PID     int
 	Version string
 	Schema  int64  // version of the schema that it knows
 	Slots   int    // most jobs that it runs at once
@@ -32,9 +33,9 @@ const forgetNodes = time.Hour
 // UpdateNode records a heartbeat of a node, and deletes nodes without one for long.
 func (s *Store) UpdateNode(ctx context.Context, n Node) error {
 	_, err := db.LeaseConns(s).Exec(ctx, `
-		insert into nodes (id, role, host, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8)
+		insert into nodes (id, role, host, pid, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		on conflict (id) do update set running = excluded.running, says = excluded.says, seen_at = now()`,
-		n.ID, n.Role, n.Host, n.Version, n.Schema, n.Slots, n.Running, n.Says)
+		n.ID, n.Role, n.Host, n.PID, n.Version, n.Schema, n.Slots, n.Running, n.Says)
 	if err == nil {
 		_, err = db.LeaseConns(s).Exec(ctx, `delete from nodes where seen_at < now() - $1::interval`, forgetNodes)
 	}
@@ -50,7 +51,7 @@ func (s *Store) DeleteNode(ctx context.Context, id string) error {
 // ListNodes lists the servers and workers with a recent heartbeat.
 func (v View) ListNodes(ctx context.Context) ([]NodeRecord, error) {
 	list, err := db.All[NodeRecord](ctx, db.Q(v),
-		`select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
+		`select id, role, host, pid, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, db.Wrap("nodes", err)
 }
 

@@ -36,3 +36,9 @@ func IsDiskFull(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "53100"
 }
+
+// IsQueryError reports whether an error came from a query, and not from what a job does beside the database.
+func IsQueryError(err error) bool {
+	var query *db.QueryError
+	return errors.As(err, &query)
+}

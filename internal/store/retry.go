@@ -77,36 +77,54 @@ func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, erro
 	if err != nil {
 		return 0, db.Wrap("run", err)
 	}
-	files, err := db.Values[int64](ctx, tx, `
-		update evidence set state = 'stored', error_code = '', error = '' where run_id = $1 and state = 'failed' and error_code = any($2) returning id`, run, codes)
+	files, err := db.Values[int64](ctx, tx,
+		`select id from evidence where run_id = $1 and state = 'failed' and error_code = any($2) order by id`, run, codes)
 	if err != nil {
 		return 0, err
 	}
 	n := len(files)
 	for _, e := range files {
-		if err := queueRead(ctx, tx, run, e); err != nil {
+		if err := retryFile(ctx, tx, run, e); err != nil {
 			return 0, err
 		}
 	}
 	if f.Names {
 		n++
-		if _, err := tx.Exec(ctx, `update runs set names_error = '' where id = $1`, run); err != nil {
-			return 0, err
-		}
-		if err := queueJob(ctx, tx, JobSymbolise, run); err != nil {
+		if err := retryNames(ctx, tx, run); err != nil {
 			return 0, err
 		}
 	}
 	if f.Report {
 		n++
-		if _, err := tx.Exec(ctx, `update runs set error_code = '', error = '' where id = $1`, run); err != nil {
-			return 0, err
-		}
-		if err := queueJob(ctx, tx, JobAnalyse, run); err != nil {
+		if err := retryReport(ctx, tx, run); err != nil {
 			return 0, err
 		}
 	}
 	return n, nil
+}
+
+// retryFile queues a failed file of a locked run again.
+func retryFile(ctx context.Context, tx pgx.Tx, run, file int64) error {
+	if _, err := tx.Exec(ctx, `update evidence set state = 'stored', error_code = '', error = '' where id = $1`, file); err != nil {
+		return err
+	}
+	return queueRead(ctx, tx, run, file)
+}
+
+// retryNames queues the failed search for names of a locked run again.
+func retryNames(ctx context.Context, tx pgx.Tx, run int64) error {
+	if _, err := tx.Exec(ctx, `update runs set names_error = '' where id = $1`, run); err != nil {
+		return err
+	}
+	return queueJob(ctx, tx, JobSymbolise, run)
+}
+
+// retryReport queues the failed report of a locked run again.
+func retryReport(ctx context.Context, tx pgx.Tx, run int64) error {
+	if _, err := tx.Exec(ctx, `update runs set error_code = '', error = '' where id = $1`, run); err != nil {
+		return err
+	}
+	return queueJob(ctx, tx, JobAnalyse, run)
 }
 
 // CancelRun ends the queued and running jobs of a run on behalf of a person, and returns how many there are. Their

@@ -18,7 +18,7 @@ var verbs = regexp.MustCompile(`^(Find|List|Create|Update|Delete)([A-Z]|$)`)
 // domainVerbs are the methods that none of the five verbs describes.
 var domainVerbs = []string{
 	"Open", "Migrate", "MigrateTo", "LockBlobs", "CheckSchema", "View", "Read", "Subscribe", // the database itself
-	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "FailJob",
+	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "ReleaseForOutage", "FailJob",
 	"ReapJobs",
 	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload

@@ -20,6 +20,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/memory"
+	outages "heapdrift/internal/outage"
 	"heapdrift/internal/query"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
@@ -238,7 +239,7 @@ func outage(err error) *Problem {
 		p = New(http.StatusInsufficientStorage, CodeNoSpace,
 			"the server's disk is full: ask the administrator to free disk space")
 		p.RetryAfter = retryLate
-	case store.IsUnavailable(err), blob.IsUnavailable(err):
+	case outages.Of(err) != outages.None:
 		p = New(http.StatusServiceUnavailable, CodeServiceUnavailable,
 			"the database or the file storage does not answer; try again in a few seconds")
 		p.RetryAfter = retrySoon

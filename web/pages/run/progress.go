@@ -126,8 +126,8 @@ func (f fileProgress) stages() []stage {
 		read.name, read.state = "not read", "failed"
 	case f.job == nil || f.job.State == "queued":
 		read.name, read.state = "waiting for a worker", "now"
-		if f.job != nil && f.job.Attempt > 0 {
-			read.name = fmt.Sprintf("waiting to retry; attempt %d failed: %s", f.job.Attempt, f.job.Error)
+		if f.job != nil {
+			read.name = waitsFor(f.job)
 		}
 	default:
 		read.name, read.state = jobStage(f.job), "now"
@@ -187,13 +187,22 @@ func (g progress) reportStages() (percent int, list []stage) {
 func isPending(j *store.Job) bool { return j != nil && (j.State == "queued" || j.State == "running") }
 func isRunning(j *store.Job) bool { return j != nil && j.State == "running" }
 
+// waitsFor says for what a queued job waits.
+func waitsFor(j *store.Job) string {
+	switch {
+	case j.ErrorCode == store.CodeOutage:
+		return "waiting for a worker: " + j.Error
+	case j.Attempt > 0:
+		return fmt.Sprintf("waiting to retry; attempt %d failed: %s", j.Attempt, j.Error)
+	}
+	return "waiting for a worker"
+}
+
 // jobStages are those of a job that stands for a whole run.
 func jobStages(j *store.Job) []stage {
 	switch {
-	case j.State == "queued" && j.Attempt > 0:
-		return []stage{{fmt.Sprintf("waiting to retry; attempt %d failed: %s", j.Attempt, j.Error), "now"}}
 	case j.State == "queued":
-		return []stage{{"waiting for a worker", "now"}}
+		return []stage{{waitsFor(j), "now"}}
 	case j.State == "running":
 		return []stage{{jobStage(j), "now"}}
 	case j.State == "failed":
