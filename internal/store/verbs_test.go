@@ -20,7 +20,7 @@ var domainVerbs = []string{
 	"Open", "Migrate", "MigrateTo", "LockBlobs", "CheckSchema", "View", "Read", "Subscribe", // the database itself
 	"DispatchJobs", "DispatchAllJobs", "ResetDispatch", "ClaimJob", "ClaimNext", "RenewLease", "ReleaseJob", "ReleaseForOutage", "FailJob",
 	"ReapJobs",
-	"RetryRun", "RetryInternal", "CancelRun", "CompleteRun", "BeginSymbolSearch",
+	"RetryRun", "RetryInternal", "RetryFailures", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
 	"ExpireEvidence", "ClaimRound", "BuryAgain", "DumpTables", "LoadTables", "ExportTombstones", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
 	"Search", "Compare", "CountOpenLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",

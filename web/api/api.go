@@ -168,6 +168,8 @@ func (a *API) Register(e *echo.Echo) {
 	e.PUT("/api/v1/projects/:project/members/:user", a.memberPut)
 	e.DELETE("/api/v1/projects/:project/members/:user", a.memberDelete)
 	e.GET("/api/v1/audit", a.serverAudit)
+	e.GET("/api/v1/failures", a.failureList)
+	e.POST("/api/v1/failures/retry", a.failureRetry)
 	e.GET("/api/v1/runs/:id/evidence/:file", a.evidenceGet)
 	e.DELETE("/api/v1/runs/:id/evidence/:file", a.evidenceDelete)
 	e.DELETE("/api/v1/runs/:id", a.runDelete)

@@ -6,6 +6,7 @@ package operators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -31,12 +32,14 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 	p := &pages{opt: opt}
 	e.GET("/operators", p.operators, use)
 	e.HEAD("/operators", p.operators, use)
+	e.POST("/operators/retry", p.retry, use)
 }
 
 // How many rows a table has at most.
 const (
 	mostProjects = 50
 	mostFailed   = 20
+	mostCauses   = 50
 )
 
 type view struct {
@@ -50,8 +53,11 @@ type view struct {
 	nodes    []store.NodeRecord
 	projects []store.ProjectFigure
 	places   []store.SymbolSourceAnswer
+	causes   []store.FailureCause
 	failed   []store.FailedJob
 	freed    []store.FreedFigure
+	asked    string // ID of a job, as somebody typed it; then failed is that job alone
+	done     string // what the last retry has done
 	now      time.Time
 }
 
@@ -60,6 +66,7 @@ func (p *pages) operators(c echo.Context) error {
 	ctx := c.Request().Context()
 	v := &view{Frame: ui.FrameOf(c, "Operators"), version: p.opt.Version, now: time.Now()}
 	v.Tab = "operators"
+	v.asked, v.done = c.QueryParam("job"), retried(c)
 	v.free, v.onDisk = blob.Free(p.opt.Blobs)
 	if err := p.opt.Store.View(ctx, func(now store.View) error { return v.read(ctx, now) }); err != nil {
 		return err
@@ -90,7 +97,20 @@ func (v *view) read(ctx context.Context, now store.View) (err error) {
 	if v.freed, err = now.ListFreedFigures(ctx); err != nil {
 		return err
 	}
-	v.failed, err = now.ListFailedJobs(ctx, mostFailed)
+	if v.causes, err = now.ListFailureCauses(ctx, mostCauses); err != nil {
+		return err
+	}
+	if v.asked == "" {
+		v.failed, err = now.ListFailedJobs(ctx, mostFailed)
+		return err
+	}
+	job, err := now.FindFailedJob(ctx, jobID(v.asked))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err == nil:
+		v.failed = []store.FailedJob{job}
+	}
 	return err
 }
 
@@ -123,4 +143,12 @@ func (v *view) summary() string {
 		return fmt.Sprintf("%d jobs are stuck: start a worker for them", v.stuck)
 	}
 	return "no job is stuck"
+}
+
+// noFailure is the note of an empty table of failures.
+func noFailure(v *view) string {
+	if v.asked == "" {
+		return "No job has failed."
+	}
+	return "No failed job has this ID: it may have been retried, or its run deleted."
 }

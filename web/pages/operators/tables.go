@@ -2,10 +2,12 @@ package operators
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
 
@@ -24,22 +26,41 @@ func queueTable(v *view) *ui.Table {
 }
 
 func nodesTable(v *view) *ui.Table {
-	t := ui.NewTable("Servers and workers", "hover", ui.Col("Role"), ui.Col("Host"), ui.Col("Version"),
+	t := ui.NewTable("Servers and workers", "hover", ui.Col("Role"), ui.Col("Host"), ui.NumCol("PID"), ui.Col("Version"),
 		ui.NumCol("Schema"), ui.Col("Since"), ui.Col("State")).Region()
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		t.Row(ui.TextCell("", n.Role), ui.TextCell("mono", n.Host), ui.TextCell("", n.Version),
+		t.Row(ui.TextCell("", n.Role), ui.TextCell("mono", n.Host), ui.NumCell(pid(n)), ui.TextCell("", n.Version),
 			ui.NumCell(strconv.FormatInt(n.Schema, 10)), ui.PartCell("muted", ui.Time(n.StartedAt)),
 			ui.PartCell("", nodeState(v, n)))
 	}
 	return t
 }
 
+func causesTable(v *view) *ui.Table {
+	t := ui.NewTable("Failures by cause", "hover", ui.Col("Error"), ui.NumCol("Jobs"), ui.NumCol("Runs"), ui.Col("Last"),
+		ui.Col("Action")).Region()
+	for i := range v.causes {
+		f := &v.causes[i]
+		t.Row(ui.PartCell("", ui.Code(f.Code), ui.Text(f.Text)), ui.CountCell(f.Jobs), ui.CountCell(f.Runs),
+			ui.PartCell("muted", ui.Time(f.Last)), ui.PartCell("", retryForm(f)))
+	}
+	return t
+}
+
 func failedTable(v *view) *ui.Table {
-	t := ui.NewTable("Last errors", "hover", ui.Col("When"), ui.Col("Run"), ui.Col("Kind"), ui.Col("Error")).Region()
-	for _, j := range v.failed {
-		t.Row(ui.PartCell("muted", ui.Time(j.EndedAt)), ui.PartCell("", ui.Link(ui.RunURL(j.RunID), j.Project+" · "+j.Run)),
-			ui.TextCell("", j.Kind), ui.PartCell("", ui.Code(j.ErrorCode), ui.Text(j.Error)))
+	t := ui.NewTable("Last errors", "hover", ui.Col("When"), ui.Col("ID"), ui.Col("Run"), ui.Col("Job"), ui.Col("Worker"),
+		ui.NumCol("Attempts"), ui.Col("Error")).Region()
+	for i := range v.failed {
+		j := &v.failed[i]
+		job := []templ.Component{ui.Text(j.Kind)}
+		if j.EvidenceID != nil {
+			job = append(job, ui.Link(ui.EvidenceURL(j.RunID, *j.EvidenceID), j.File))
+		}
+		run := strings.Join([]string{j.Project, j.Build, j.Scenario, j.Run}, " · ")
+		t.Row(ui.PartCell("muted", ui.Time(j.EndedAt)), ui.TextCell("mono", jobPrefix+strconv.FormatInt(j.ID, 10)),
+			ui.PartCell("", ui.Link(ui.RunURL(j.RunID), run)), ui.PartCell("", job...), ui.TextCell("", workerOf(j)),
+			ui.NumCell(strconv.Itoa(j.Attempt)), ui.PartCell("", failure(j)))
 	}
 	return t
 }
@@ -80,4 +101,12 @@ func placesTable(v *view) *ui.Table {
 			ui.PartCell("muted", ui.Time(a.LastAt)))
 	}
 	return t
+}
+
+// pid is the number of a node's process, which older versions do not tell.
+func pid(n *store.NodeRecord) string {
+	if n.PID == 0 {
+		return "–"
+	}
+	return strconv.Itoa(n.PID)
 }

@@ -1,11 +1,9 @@
 package run
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
@@ -48,9 +46,4 @@ func (p *pages) holdSet(c echo.Context) error {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id)))
-}
-
-// evidenceURL is a file of a run as it was uploaded.
-func evidenceURL(run, file int64) templ.SafeURL {
-	return templ.SafeURL(fmt.Sprintf("/api/v1/runs/%d/evidence/%d", run, file))
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -68,6 +69,11 @@ func RuleProposalURL(project, lines string) templ.SafeURL {
 // RunURL is the page of a run.
 func RunURL(id int64) templ.SafeURL {
 	return templ.SafeURL(address.Run(id))
+}
+
+// EvidenceURL is a file of a run as it was uploaded.
+func EvidenceURL(run, file int64) templ.SafeURL {
+	return templ.SafeURL(fmt.Sprintf("/api/v1/runs/%d/evidence/%d", run, file))
 }
 
 // A Field is a parameter of an address.
