@@ -41,7 +41,7 @@ func (s *Server) logRequest(c echo.Context, took time.Duration) {
 		level = slog.LevelDebug
 	}
 	if s.opt.Answered != nil {
-		s.opt.Answered(w.Status)
+		s.opt.Answered(answerOf(c, took))
 	}
 	attrs := []slog.Attr{
 		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", loggedPath(c)),

@@ -152,8 +152,8 @@ var wanted = map[string]string{
 	"public": `
 		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, GET /download, GET /download/:platform/:file, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
-	"known":   `GET /, GET /account, GET /search`,
-	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit, POST /api/v1/projects,
+	"known": `GET /, GET /account, GET /search`,
+	"server": `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit, POST /api/v1/projects,
 		POST /operators/retry, GET /api/v1/failures, POST /api/v1/failures/retry`,
 	"uploads": `GET /upload, POST /upload, POST /upload/glance, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,

@@ -27,6 +27,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		cut(c)
 	}
 	told := problem.FromError(err)
+	c.Set(refusalKey, told.Code)
 	if told.Status >= http.StatusInternalServerError {
 		s.log.Error("web: request failed", "request", requestID(c), "method", r.Method, "path", loggedPath(c), "error", err)
 	}

@@ -50,7 +50,8 @@ func TestMonitor(t *testing.T) {
 	var outOfOrder error
 	m := metrics.New(metrics.Options{Store: opt.Store, Blobs: opt.Blobs, Version: "1.2.3", Schema: store.KnownSchema()})
 	m.Job(store.JobRead, "done", time.Second)
-	m.Request(503)
+	m.Request("page", 503, "away", time.Second)
+	m.Request("page", 200, "", time.Second)
 	m.Uploaded(77)
 	m.Searched("msdl.microsoft.com", "not-found")
 	monitor := &web.Monitor{Metrics: m.Handler(), Version: "1.2.3", Log: slog.New(slog.DiscardHandler),
@@ -78,7 +79,7 @@ func TestMonitor(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"heapdrift_jobs": 1, "heapdrift_evidence_bytes": 123, "heapdrift_uploaded_bytes_total": 77,
-		"heapdrift_symbol_searches_total": 1, "heapdrift_http_requests_total": 1,
+		"heapdrift_symbol_searches_total": 1, "heapdrift_http_refusals_total": 1, "heapdrift_jobs_longest_wait_seconds": 0,
 		"heapdrift_jobs_stuck": 0, "heapdrift_database_up": 1, "heapdrift_schema_version": float64(store.KnownSchema()),
 		"heapdrift_build_info": 1, "heapdrift_freed_bytes": 50,
 	} {

@@ -37,8 +37,8 @@ type Options struct {
 	Windows api.WindowAnswers
 	// Budget is what reports that are read or made take memory from; nil for no limit.
 	Budget *memory.Budget
-	// Answered is called with the status of every request that was answered; nil for nobody.
-	Answered func(status int)
+	// Answered is called for every request that was answered; nil for nobody.
+	Answered func(Answer)
 	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
 	PingQueue func(context.Context) error
 	// CheckWorker reports whether the worker in this process takes jobs; nil where there is none.

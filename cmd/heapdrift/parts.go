@@ -75,13 +75,15 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		p.store.Close()
 		return nil, err
 	}
-	p.store.HasBlob = hasBlob(p.blobs)
-	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(),
-		Schema: store.KnownSchema(), Log: log})
-	var handlers map[string]queue.Handler
 	var outages *outage.Watch
 	if r.work {
 		outages = p.watchOutages()
+	}
+	p.store.HasBlob = hasBlob(p.blobs)
+	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(),
+		Schema: store.KnownSchema(), Outages: outages, Log: log})
+	var handlers map[string]queue.Handler
+	if r.work {
 		library, err := symbolLibrary(nil)
 		if err != nil {
 			p.store.Close()
@@ -239,7 +241,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,
 			Version: buildVersion(), Proxies: proxies, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
-			PingQueue: p.node.Ping, CheckWorker: p.checkWorker(r), Answered: p.metrics.Request, Downloads: p.config.downloads(),
+			PingQueue: p.node.Ping, CheckWorker: p.checkWorker(r), Answered: p.answered, Downloads: p.config.downloads(),
 		})
 		if err != nil {
 			return errors.Join(err, listener.Close())
@@ -259,6 +261,9 @@ func (p *parts) checkWorker(r role) func(context.Context) error {
 	}
 	return p.node.CheckOutage
 }
+
+// answered counts an answer of the web server.
+func (p *parts) answered(a web.Answer) { p.metrics.Request(a.Class, a.Status, a.Code, a.Took) }
 
 // maxColumns is how many bytes of a trace's allocation table the web server keeps decoded: some ten million rows.
 const maxColumns = 256 << 20

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/outage"
 	"heapdrift/internal/store"
+	"heapdrift/internal/tempfile"
 )
 
 // Options say what is measured. Store and Blobs are required.
@@ -25,6 +28,8 @@ type Options struct {
 	Blobs   blob.Store
 	Version string
 	Schema  int64 // version of the schema that this program knows
+	// Outages watches what the worker in this process needs; nil where there is none.
+	Outages *outage.Watch
 	Log     *slog.Logger
 }
 
@@ -33,6 +38,8 @@ type Metrics struct {
 	registry *prometheus.Registry
 	jobs     *prometheus.HistogramVec
 	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	refusals *prometheus.CounterVec
 	uploaded prometheus.Counter
 	searches *prometheus.CounterVec
 }
@@ -47,6 +54,11 @@ func New(opt Options) *Metrics {
 		}, []string{"kind", "outcome"}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "heapdrift_http_requests_total",
 			Help: "Requests that this process answered, by class of status."}, []string{"status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "heapdrift_http_request_seconds",
+			Help:    "How long answers took, by class of route; uploads and waiting requests take as long as their clients.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 2.5, 10)}, []string{"class"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "heapdrift_http_refusals_total",
+			Help: "Requests that this process refused, by the code of the problem."}, []string{"code"}),
 		uploaded: prometheus.NewCounter(prometheus.CounterOpts{Name: "heapdrift_uploaded_bytes_total",
 			Help: "Bytes of files that this process took in."}),
 		searches: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -59,7 +71,7 @@ func New(opt Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": opt.Version, "schema": strconv.FormatInt(opt.Schema, 10)},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.jobs, m.requests, m.uploaded, m.searches, build, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.jobs, m.requests, m.latency, m.refusals, m.uploaded, m.searches, build, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &figures{opt: opt})
 	return m
 }
@@ -76,10 +88,15 @@ func (m *Metrics) Job(kind, outcome string, took time.Duration) {
 	}
 }
 
-// Request counts a request that was answered.
-func (m *Metrics) Request(status int) {
-	if m != nil {
-		m.requests.WithLabelValues(strconv.Itoa(status/100) + "xx").Inc()
+// Request counts a request that was answered. code is that of its problem, "" where it was not refused.
+func (m *Metrics) Request(class string, status int, code string, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.requests.WithLabelValues(strconv.Itoa(status/100) + "xx").Inc()
+	m.latency.WithLabelValues(class).Observe(took.Seconds())
+	if code != "" {
+		m.refusals.WithLabelValues(code).Inc()
 	}
 }
 
@@ -126,6 +143,14 @@ var (
 	runsDesc  = prometheus.NewDesc("heapdrift_runs", "Runs by project; of the same.", []string{"project"}, nil)
 	freedDesc = prometheus.NewDesc("heapdrift_freed_bytes",
 		"Bytes that the rules of the life cycle freed in the last 30 days, by what they deleted.", []string{"what"}, nil)
+	longestDesc = prometheus.NewDesc("heapdrift_jobs_longest_wait_seconds",
+		"How long the job has waited that waits longest, since it was due; 0 where none waits.", nil, nil)
+	nodesDesc = prometheus.NewDesc("heapdrift_nodes",
+		"Servers and workers of the installation that were heard of lately, by role and state: takes-jobs, serves, stopped, silent.",
+		[]string{"role", "state"}, nil)
+	tempDesc   = prometheus.NewDesc("heapdrift_temp_free_bytes", "Bytes that are free in TMPDIR of this process.", nil, nil)
+	outageDesc = prometheus.NewDesc("heapdrift_worker_outage",
+		"1 for the part for whose outage the worker in this process takes no jobs, else 0.", []string{"part"}, nil)
 	freeDesc = prometheus.NewDesc("heapdrift_disk_free_bytes",
 		"Bytes that are free on the disk of the blobs, where they lie on one.", nil, nil)
 	schemaDesc = prometheus.NewDesc("heapdrift_schema_version", "Version of the database's schema.", nil, nil)
@@ -136,7 +161,7 @@ var (
 // Describe implements prometheus.Collector.
 func (f *figures) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{jobsDesc, oldestDesc, attemptsDesc, stuckDesc, bytesDesc, runsDesc, freedDesc,
-		freeDesc, schemaDesc, upDesc} {
+		longestDesc, nodesDesc, tempDesc, outageDesc, freeDesc, schemaDesc, upDesc} {
 		to <- d
 	}
 }
@@ -165,6 +190,53 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 	for _, m := range f.last {
 		to <- m
 	}
+	for _, m := range f.own() {
+		to <- m
+	}
+}
+
+// own are figures of this process alone.
+func (f *figures) own() (list []prometheus.Metric) {
+	if free, _, known := tempfile.Space(os.TempDir()); known {
+		list = append(list, gauge(tempDesc, float64(free)))
+	}
+	if f.opt.Outages == nil {
+		return list
+	}
+	now, _ := f.opt.Outages.Current()
+	for _, part := range outage.Parts {
+		value := 0.0
+		if now != nil && now.Part == part {
+			value = 1
+		}
+		list = append(list, gauge(outageDesc, value, string(part)))
+	}
+	return list
+}
+
+// stateOf is the state of a node, as a label.
+func stateOf(n *store.NodeRecord, now time.Time) string {
+	switch {
+	case n.IsSilent(now):
+		return "silent"
+	case n.Says != "":
+		return "stopped"
+	case n.Slots == 0:
+		return "serves"
+	}
+	return "takes-jobs"
+}
+
+// ofNodes counts nodes by role and state.
+func ofNodes(nodes []store.NodeRecord, now time.Time) (list []prometheus.Metric) {
+	count := map[[2]string]int{}
+	for i := range nodes {
+		count[[2]string{nodes[i].Role, stateOf(&nodes[i], now)}]++
+	}
+	for at, n := range count {
+		list = append(list, gauge(nodesDesc, float64(n), at[0], at[1]))
+	}
+	return list
 }
 
 func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
@@ -177,10 +249,20 @@ func (f *figures) look(ctx context.Context) (list []prometheus.Metric, err error
 		if err != nil {
 			return err
 		}
+		longest := 0.0
 		for _, q := range jobs {
+			if q.State == "queued" {
+				longest = max(longest, q.Oldest)
+			}
 			list = append(list, gauge(jobsDesc, float64(q.Count), q.Kind, q.State), gauge(oldestDesc, q.Oldest, q.Kind, q.State),
 				gauge(attemptsDesc, float64(q.Attempts), q.Kind, q.State))
 		}
+		list = append(list, gauge(longestDesc, longest))
+		nodes, err := v.ListNodes(ctx)
+		if err != nil {
+			return err
+		}
+		list = append(list, ofNodes(nodes, time.Now())...)
 		stuck, err := v.CountStuckJobs(ctx)
 		if err != nil {
 			return err

@@ -24,7 +24,9 @@ import (
 func TestOf(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	at := func(path string, number syscall.Errno) error { return &fs.PathError{Op: "write", Path: path, Err: number} }
+	at := func(path string, number syscall.Errno) error {
+		return &fs.PathError{Op: "write", Path: path, Err: number}
+	}
 	for what, test := range map[string]struct {
 		err  error
 		want Part

@@ -27,6 +27,12 @@ type NodeRecord struct {
 	SeenAt    time.Time
 }
 
+// silentAfter is after how long without a word a node counts as gone.
+const silentAfter = 20 * time.Second
+
+// IsSilent reports whether a node has said nothing for so long that it may be gone.
+func (n *NodeRecord) IsSilent(now time.Time) bool { return now.Sub(n.SeenAt) > silentAfter }
+
 // forgetNodes is the time without a sign of life after which a node is forgotten.
 const forgetNodes = time.Hour
 

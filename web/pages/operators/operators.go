@@ -114,13 +114,10 @@ func (v *view) read(ctx context.Context, now store.View) (err error) {
 	return err
 }
 
-// silent is after how long without a word a node counts as gone.
-const silent = 20 * time.Second
-
 // state says how a node is.
 func (v *view) state(n *store.NodeRecord) string {
 	switch {
-	case v.now.Sub(n.SeenAt) > silent:
+	case n.IsSilent(v.now):
 		return fmt.Sprintf("silent for %v", v.now.Sub(n.SeenAt).Round(time.Second))
 	case n.Says != "":
 		return n.Says
@@ -131,7 +128,7 @@ func (v *view) state(n *store.NodeRecord) string {
 }
 
 // isBad reports whether somebody should look at a node.
-func (v *view) isBad(n *store.NodeRecord) bool { return v.now.Sub(n.SeenAt) > silent || n.Says != "" }
+func (v *view) isBad(n *store.NodeRecord) bool { return n.IsSilent(v.now) || n.Says != "" }
 
 // age is a time in seconds for people.
 func age(seconds float64) string {
