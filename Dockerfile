@@ -40,7 +40,7 @@ COPY LICENSE /LICENSE
 USER 65532:65532
 ENV HEAPDRIFT_LISTEN=:8080
 EXPOSE 8080
-# Asks /healthz of the server in this container. A worker has none: docker-compose.yml turns the check off there.
+# Asks /healthz of the server in this container, or of the worker where HEAPDRIFT_METRICS_LISTEN is set.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/heapdrift", "health"]
 ENTRYPOINT ["/heapdrift"]
 CMD ["serve"]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -114,10 +115,75 @@ func TestComposeOrder(t *testing.T) {
 			t.Errorf("%s waits for %v, want %v", name, got, want)
 		}
 	}
-	// The image checks the web server, which these services do not run.
-	for _, name := range []string{"worker", "migrate"} {
-		if check := project.Services[name].HealthCheck; check == nil || !check.Disable {
-			t.Errorf("%s does not turn the image's health check off: it would never be healthy", name)
+	// The image checks the web server, which migrate does not run. A worker answers on the address of its metrics.
+	if check := project.Services["migrate"].HealthCheck; check == nil || !check.Disable {
+		t.Error("migrate does not turn the image's health check off: it would never be healthy")
+	}
+	worker := project.Services["worker"]
+	if listen := worker.Environment["HEAPDRIFT_METRICS_LISTEN"]; worker.HealthCheck != nil || listen == nil || *listen == "" {
+		t.Error("the image's health check finds no worker")
+	}
+}
+
+// setting is a setting in the configuration of the program.
+var setting = regexp.MustCompile("`env:\"(HEAPDRIFT_[A-Z_]+)\"(?: envDefault:\"([^\"]*)\")?")
+
+// notPassed are settings that a container does not take, and why.
+var notPassed = map[string]string{
+	"HEAPDRIFT_STATE_DIR": "of heapdrift up",
+	"HEAPDRIFT_DOWNLOADS": "the image has them",
+	"HEAPDRIFT_URL":       "of clients", "HEAPDRIFT_PROJECT": "of clients", "HEAPDRIFT_TOKEN": "of clients",
+}
+
+// fixed are settings that agree with the other services.
+var fixed = []string{"HEAPDRIFT_DATABASE_URL", "HEAPDRIFT_REDIS_URL", "HEAPDRIFT_BLOB_URL", "HEAPDRIFT_LISTEN", "HEAPDRIFT_SYMBOL_CACHE"}
+
+// Every setting of the program reaches servers and workers as the user has set it, and has its default elsewhere.
+func TestComposePassesSettings(t *testing.T) {
+	settings := setting.FindAllStringSubmatch(read(t, "cmd/heapdrift/config.go"), -1)
+	if len(settings) < 25 {
+		t.Fatalf("%d settings are found", len(settings))
+	}
+	env := types.Mapping{}
+	for _, s := range settings {
+		env[s[1]] = "set-" + s[1]
+	}
+	plain, set := loadOurs(t, nil), loadOurs(t, env)
+	for _, service := range []string{"web", "worker"} {
+		for _, s := range settings {
+			name, standard := s[1], s[2]
+			has := plain.Services[service].Environment[name]
+			switch {
+			case notPassed[name] != "":
+				if has != nil {
+					t.Errorf("%s has %s, which is %s", service, name, notPassed[name])
+				}
+			case has == nil:
+				t.Errorf("%s does not get %s", service, name)
+			case slices.Contains(fixed, name):
+			case *set.Services[service].Environment[name] != env[name]:
+				t.Errorf("%s does not take %s from the environment", service, name)
+			case standard != "" && *has != standard:
+				t.Errorf("%s has %s = %q where nobody sets it, want %q", service, name, *has, standard)
+			}
+		}
+	}
+}
+
+// Servers and workers have no rights that they do not need, and room for what they write.
+func TestComposeHardens(t *testing.T) {
+	project := loadOurs(t, nil)
+	for _, name := range []string{"web", "worker", "migrate"} {
+		s := project.Services[name]
+		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}) || s.MemLimit <= 0 {
+			t.Errorf("%s: read-only %t, drops %v, %v, %d bytes", name, s.ReadOnly, s.CapDrop, s.SecurityOpt, s.MemLimit)
+		}
+		var targets []string
+		for _, v := range s.Volumes {
+			targets = append(targets, v.Target)
+		}
+		if !slices.Equal(targets, []string{"/tmp", "/home/nonroot"}) || !strings.HasPrefix(*s.Environment["HEAPDRIFT_SYMBOL_CACHE"], "/home/nonroot/") {
+			t.Errorf("%s writes to %v", name, targets)
 		}
 	}
 }
