@@ -94,7 +94,8 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 				Sandbox: c.readerSandbox(log)}).Handlers())
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency,
-		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Outages: outages, Log: log})
+		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job,
+		Outages: outages, Log: log})
 	if err != nil {
 		p.store.Close()
 		return nil, err

@@ -71,8 +71,8 @@ func New(opt Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": opt.Version, "schema": strconv.FormatInt(opt.Schema, 10)},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.jobs, m.requests, m.latency, m.refusals, m.uploaded, m.searches, build, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &figures{opt: opt})
+	m.registry.MustRegister(m.jobs, m.requests, m.latency, m.refusals, m.uploaded, m.searches, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &figures{opt: opt})
 	return m
 }
 

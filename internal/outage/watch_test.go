@@ -131,9 +131,9 @@ func TestWatchPauses(t *testing.T) {
 		}
 		m.tried, m.began = nil, time.Now()
 		after(125 * time.Second)
-		want := []time.Duration{1, 3, 7, 15, 31, 61, 91, 121}
-		for i := range want {
-			want[i] *= time.Second
+		var want []time.Duration
+		for _, seconds := range []int{1, 3, 7, 15, 31, 61, 91, 121} {
+			want = append(want, time.Duration(seconds)*time.Second)
 		}
 		if !slices.Equal(m.tried, want) || says(w) != "broken" {
 			t.Errorf("%q, trials at %v, want %v", says(w), m.tried, want)

@@ -149,7 +149,10 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 		opt.Outages = outage.NewWatch(host)
 	}
 	return &Node{
-		host: host, seats: map[string]chan struct{}{lightQueue: make(chan struct{}, opt.Concurrency), heavyQueue: make(chan struct{}, 1)},
+		host: host,
+		seats: map[string]chan struct{}{
+			lightQueue: make(chan struct{}, opt.Concurrency), heavyQueue: make(chan struct{}, 1),
+		},
 		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe,
 		presence:  newPresence(),
 		inspector: asynq.NewInspector(broker), kicked: make(chan struct{}, 1), leave: make(chan struct{}),

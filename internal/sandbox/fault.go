@@ -10,7 +10,8 @@ import (
 	"heapdrift/internal/memory"
 )
 
-// A fault is an error on its way between the processes. Errors of evidence, of memory and of the system keep their types.
+// A fault is an error on its way between the processes. Errors of evidence, of memory and of the system keep their
+// types.
 type fault struct {
 	Text     string   `json:"text"`
 	Refused  *refusal `json:"refused,omitempty"`
@@ -20,9 +21,11 @@ type fault struct {
 	Path   string `json:"path,omitempty"`
 }
 
-// ofMachine are the errors of the system that no file causes. A child has limits of memory and of open files of its own:
-// where it meets those, the file is at fault.
-var ofMachine = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.ENFILE}
+// ofMachine are the errors of the system that no file causes. A child has limits of memory and of open files of its
+// own: where it meets those, the file is at fault.
+var ofMachine = []syscall.Errno{
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.ENFILE,
+}
 
 // A systemError keeps the text of an error whose chain could not travel, and the system's error behind it.
 type systemError struct {

@@ -58,7 +58,8 @@ type FailureCause struct {
 const standing = `
 	with standing as (
 		select j.id, j.run_id, j.kind, j.evidence_id, j.error_code code, j.ended_at,
-			regexp_replace(left(split_part(case when j.cause = '' then j.error else j.cause end, E'\n', 1), 300), '(?<!SQLSTATE )\m([0-9A-Za-z]*[0-9][0-9A-Za-z]*|[A-Za-z]{24,})', '#', 'g') text
+			regexp_replace(left(split_part(case when j.cause = '' then j.error else j.cause end, E'\n', 1), 300),
+				'(?<!SQLSTATE )\m([0-9A-Za-z]*[0-9][0-9A-Za-z]*|[A-Za-z]{24,})', '#', 'g') text
 		from jobs j join runs r on r.id = j.run_id left join evidence e on e.id = j.evidence_id
 		where j.state = 'failed' and j.error_code = any($1::text[])
 			and (j.kind = 'read' and e.state = 'failed' and e.error_code = j.error_code

@@ -16,9 +16,11 @@ func (s *Store) ReleaseForOutage(ctx context.Context, l Lease, f Failure) error 
 	_, err := db.Conns(s).Exec(ctx, `
 		update jobs set attempt = greatest(attempt - 1, 0), outages = outages + 1, tokens = array_remove(tokens, $2::bigint),
 			state = case when lease_token = $2 then `+again+` else state end,
-			run_at = case when lease_token = $2 or state = 'queued' then now() + least(interval '5 minutes', interval '1 second' * power(2, least(outages, 9))) else run_at end,
+			run_at = case when lease_token = $2 or state = 'queued'
+				then now() + least(interval '5 minutes', interval '1 second' * power(2, least(outages, 9))) else run_at end,
 			sent_at = case when lease_token = $2 then null else sent_at end,
-			percent = case when lease_token = $2 then 0 else percent end, stage = case when lease_token = $2 then '' else stage end,
+			percent = case when lease_token = $2 then 0 else percent end,
+			stage = case when lease_token = $2 then '' else stage end,
 			error_code = case when lease_token = $2 or state = 'queued' then $3 else error_code end,
 			error = case when lease_token = $2 or state = 'queued' then $4 else error end,
 			lease_until = case when lease_token = $2 then null else lease_until end,

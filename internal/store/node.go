@@ -39,7 +39,8 @@ const forgetNodes = time.Hour
 // UpdateNode records a heartbeat of a node, and deletes nodes without one for long.
 func (s *Store) UpdateNode(ctx context.Context, n Node) error {
 	_, err := db.LeaseConns(s).Exec(ctx, `
-		insert into nodes (id, role, host, pid, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		insert into nodes (id, role, host, pid, version, schema, slots, running, says)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		on conflict (id) do update set running = excluded.running, says = excluded.says, seen_at = now()`,
 		n.ID, n.Role, n.Host, n.PID, n.Version, n.Schema, n.Slots, n.Running, n.Says)
 	if err == nil {

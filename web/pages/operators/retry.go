@@ -26,7 +26,8 @@ func jobID(text string) int64 {
 
 // retry handles POST /operators/retry: the button that queues again what failed for a cause.
 func (p *pages) retry(c echo.Context) error {
-	done, err := p.opt.Store.RetryFailures(c.Request().Context(), c.FormValue("code"), c.FormValue("cause"), ui.ActorOfForm(c))
+	done, err := p.opt.Store.RetryFailures(c.Request().Context(), c.FormValue("code"), c.FormValue("cause"),
+		ui.ActorOfForm(c))
 	if err != nil {
 		return err
 	}
