@@ -57,7 +57,7 @@ func TestOf(t *testing.T) {
 		"no such blob":                 {blob.ErrNotFound, None},
 		"a file that ends early":       {io.ErrUnexpectedEOF, None},
 		"a refusal":                    {&evidence.Error{Code: "not-etl"}, None},
-		"a refusal for a full disk":    {&evidence.Error{Code: "not-etl", Err: syscall.ENOSPC}, Disk},
+		"a refusal for a full disk":    {&evidence.Error{Code: "not-etl", Err: at(filepath.Join(temp, "x"), syscall.ENOSPC)}, TempDir},
 		"a refusal for a bad archive":  {&evidence.Error{Code: "damaged-archive", Err: io.ErrUnexpectedEOF}, None},
 		"a bug":                        {errors.New("index out of range"), None},
 		"a text that the store cannot": {errors.New("invalid byte sequence (SQLSTATE 22021)"), None},
