@@ -102,8 +102,9 @@ func TestDemoHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	settleDemo(t, p)
+	checkUnitTests(t, p.Store)
 	page, err := storetest.Now(t, p.Store).ListSignatures(t.Context(), store.SignatureQuery{Project: demo.Project,
-		Limit: 10})
+		Scenario: "soak-60min", Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +138,40 @@ func TestDemoHistory(t *testing.T) {
 		}
 		if !strings.HasSuffix(c.Sentence, ": "+step.want+".") {
 			t.Errorf("%s, want %s", c.Sentence, step.want)
+		}
+	}
+}
+
+// checkUnitTests checks the scenario of leaks at exit: 500 old ones are known, one came in build 4811 and is fixed.
+func checkUnitTests(t *testing.T, s *store.Store) {
+	t.Helper()
+	page, err := storetest.Now(t, s).ListSignatures(t.Context(), store.SignatureQuery{Project: demo.Project, Scenario: "unit-tests", Limit: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page.Total != 501 || page.Counts[leaks.StateKnown] != 500 || page.Counts[leaks.StateFixed] != 1 {
+		t.Errorf("%d leaks at exit: %v", page.Total, page.Counts)
+	}
+	for _, row := range page.Rows {
+		if row.State == leaks.StateFixed && (row.Title != "shopd_net_tests!Session::Resume" || row.FirstBad != "4811" || row.FixedIn != "4812") {
+			t.Errorf("%s is bad first in %s, fixed in %s", row.Title, row.FirstBad, row.FixedIn)
+		}
+	}
+	for i, want := range []struct{ gate, tests string }{{"passed", "43 0 0 5"}, {"failed", "42 1 0 5"}} {
+		run := runOf(t, demoBuilds(t, s)[i].Runs, "unit-tests")
+		verdict, err := store.Read(t.Context(), s, func(v store.View) (leaks.RunVerdict, error) {
+			return v.FindVerdict(t.Context(), &run, store.GateQuestion{})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests, err := storetest.Now(t, s).ListRunTests(t.Context(), store.RunTestQuery{Run: run.ID, Limit: 99, Strip: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(tests.Counts[leaks.TestKnown], tests.Counts[leaks.TestNew], tests.Counts[leaks.TestOpen], tests.Counts[leaks.TestClean])
+		if string(verdict.Gate) != want.gate || got != want.tests {
+			t.Errorf("build %s: %s, known, new, open and clean tests %s; want %v", run.Build, verdict.Gate, got, want)
 		}
 	}
 }

@@ -27,7 +27,9 @@ func TestExitTests(t *testing.T) {
 		"all": {[]*capture.Capture{first, second, possible, outside, again},
 			"B 1/1 4 128 true; C 1/0 1 100 true; A 2/2 3 72 true; Clean 0/0 0 0 true"},
 		"a list breaks off": {[]*capture.Capture{first, broken}, "B 1/1 4 128 false; A 2/2 3 72 false"},
-		"no test":           {[]*capture.Capture{outside}, ""},
+		"pointers to all": {[]*capture.Capture{leftAtExit("drmemory", "app.exe", "D", leftSite{"Four", capture.ReachHeld, 9, 900})},
+			"D 0/0 0 0 true"},
+		"no test": {[]*capture.Capture{outside}, ""},
 	} {
 		r := analyze(t, []analysis.Input{{Files: []analysis.File{{Name: "a"}}, Captures: test.list}})
 		var said []string

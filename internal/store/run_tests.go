@@ -68,12 +68,14 @@ func (r *runTestRow) count() leaks.TestCount {
 	return leaks.TestCount{Leaks: r.Leaks, Known: r.Known, New: r.New, Whole: r.Whole}
 }
 
-// readTests reads what runs say of tests, or of all for nil.
+// readTests reads what runs say of tests, or of all for nil. In an older run, a leak is new that came in with its build,
+// whatever became of it since.
 func readTests(ctx context.Context, q db.Querier, runs []int64, tests []string) ([]runTestRow, error) {
 	return db.All[runTestRow](ctx, q, `
 		with told as (
-			select f.run_id, t.test, count(*) filter (where shown.state = 'known') as known, count(*) filter (where shown.state in ('new', 'regressed')) as new
-			from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id,
+			select f.run_id, t.test, count(*) filter (where shown.state = 'known') as known, count(*) filter (where shown.state in ('new', 'regressed')
+					or shown.state in ('ongoing', 'fixed') and s.first_bad_id = r.build_id and s.last_clean_id is not null) as new
+			from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id,
 				lateral (select `+shownState+` as state) shown, jsonb_array_elements_text(f.listed->'tests') as t (test)
 			where f.run_id = any($1) and f.class`+suspect+` and ($2::text[] is null or t.test = any($2)) group by 1, 2)
 		select r.run_id, r.test, r.leaks, r.certain, r.lost_count, r.lost_bytes, r.whole, coalesce(told.known, 0) as known, coalesce(told.new, 0) as new

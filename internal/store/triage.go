@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,41 +58,34 @@ func (s *Store) UpdateTriages(
 		return err
 	}
 	return db.Tx(ctx, s, "triage of several", func(tx pgx.Tx) error {
+		var inProject int64
+		var roots []int64 // whose word changes: what follows is drawn once for all, as there may be hundreds
 		for _, pick := range picks {
 			change.Version = pick.Version
-			if _, err := changeTriage(ctx, tx, project, pick.Signature, change); err != nil {
+			at, changed, err := sayTriage(ctx, tx, project, pick.Signature, change)
+			if err != nil {
 				return err
 			}
+			if inProject = at.Project; changed && !slices.Contains(roots, at.Root) {
+				roots = append(roots, at.Root)
+			}
 		}
-		return nil
+		if len(roots) == 0 {
+			return nil
+		}
+		return followRoots(ctx, tx, inProject, roots, change.Actor)
 	})
 }
 
+// changeTriage changes what the team says of a signature, with what follows from it.
 func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 	change leaks.TriageChange) (leaks.Triage, error) {
-	at, err := lockedRoot(ctx, tx, project, signature)
+	at, changed, err := sayTriage(ctx, tx, project, signature, change)
 	if err != nil {
 		return leaks.Triage{}, err
 	}
-	before, err := triageDecisionOf(ctx, tx, at.Root)
-	if err != nil {
-		return leaks.Triage{}, err
-	}
-	if change.Version >= 0 && change.Version != before.Version {
-		return leaks.Triage{}, ErrConflict
-	}
-	order := leaks.NewBuildOrder(nil)
-	if change.Fixed != nil { // it names a build
-		if order, err = readCalendar(ctx, tx, at.Project); err != nil {
-			return leaks.Triage{}, err
-		}
-	}
-	word, err := change.Apply(before.TriageDecision, order)
-	if err != nil {
-		return leaks.Triage{}, err
-	}
-	if !word.IsSame(&before.TriageDecision) {
-		if err := changeTriageDecision(ctx, tx, at, change.Actor, before.TriageDecision, word); err != nil {
+	if changed {
+		if err := followRoots(ctx, tx, at.Project, []int64{at.Root}, change.Actor); err != nil {
 			return leaks.Triage{}, err
 		}
 	}
@@ -99,14 +93,32 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string,
 	return row.triage(), err
 }
 
-// changeTriageDecision stores the team's new word, who said it, and what follows from it.
-func changeTriageDecision(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string,
-	before, after leaks.TriageDecision) error {
-	if _, err := saveTriageDecision(ctx, tx, at.Root, after); err != nil {
-		return err
+// sayTriage stores the team's new word and who said it, and reports whether it is another one. What follows from it is
+// not drawn yet.
+func sayTriage(ctx context.Context, tx pgx.Tx, project, signature string,
+	change leaks.TriageChange) (at signatureIDs, changed bool, err error) {
+	if at, err = lockedRoot(ctx, tx, project, signature); err != nil {
+		return at, false, err
 	}
-	if err := audit.RecordSignatureChange(ctx, tx, at.Root, actor, "triage", before, after); err != nil {
-		return err
+	before, err := triageDecisionOf(ctx, tx, at.Root)
+	if err != nil {
+		return at, false, err
 	}
-	return followRoots(ctx, tx, at.Project, []int64{at.Root}, actor)
+	if change.Version >= 0 && change.Version != before.Version {
+		return at, false, ErrConflict
+	}
+	order := leaks.NewBuildOrder(nil)
+	if change.Fixed != nil { // it names a build
+		if order, err = readCalendar(ctx, tx, at.Project); err != nil {
+			return at, false, err
+		}
+	}
+	word, err := change.Apply(before.TriageDecision, order)
+	if err != nil || word.IsSame(&before.TriageDecision) {
+		return at, false, err
+	}
+	if _, err := saveTriageDecision(ctx, tx, at.Root, word); err != nil {
+		return at, false, err
+	}
+	return at, true, audit.RecordSignatureChange(ctx, tx, at.Root, change.Actor, "triage", before.TriageDecision, word)
 }
