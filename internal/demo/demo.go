@@ -100,7 +100,8 @@ func acceptAll(ctx context.Context, s *store.Store, run int64) error {
 	for i, signature := range review.Signatures() {
 		picks[i] = store.PickedSignature{Signature: signature, Version: -1}
 	}
-	return s.UpdateTriages(ctx, Project, picks, leaks.TriageChange{Actor: actor, Known: &leaks.Toleration{Reason: leaks.FirstRunReason}})
+	known := &leaks.Toleration{Reason: leaks.FirstRunReason}
+	return s.UpdateTriages(ctx, Project, picks, leaks.TriageChange{Actor: actor, Known: known})
 }
 
 // addFromServer keeps a symbol file as a worker does that has found it on a symbol server.

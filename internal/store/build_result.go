@@ -151,7 +151,8 @@ func (r *comparedRow) finding() compare.Finding {
 		Blame: r.Blame,
 		Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Immaterial: r.Immaterial, Risk: r.risk(),
-		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1, AtExit: r.OwnClass == analysis.ClassLeftAtExit, Listed: r.Listed.Alone(),
+		Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
+		AtExit: r.OwnClass == analysis.ClassLeftAtExit, Listed: r.Listed.Alone(),
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.ToleranceReasonAt(r.Now),
 		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.StateByRuns != leaks.StateNone &&
 			r.StateByRuns != leaks.StateFixed,

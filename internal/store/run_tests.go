@@ -68,8 +68,8 @@ func (r *runTestRow) count() leaks.TestCount {
 	return leaks.TestCount{Leaks: r.Leaks, Known: r.Known, New: r.New, Whole: r.Whole}
 }
 
-// readTests reads what runs say of tests, or of all for nil. In an older run, a leak is new that came in with its build,
-// whatever became of it since.
+// readTests reads what runs say of tests, or of all for nil. In an older run, a leak is new that came in with its
+// build, whatever became of it since.
 func readTests(ctx context.Context, q db.Querier, runs []int64, tests []string) ([]runTestRow, error) {
 	return db.All[runTestRow](ctx, q, `
 		with told as (
@@ -106,8 +106,8 @@ func (v View) ListRunTests(ctx context.Context, query RunTestQuery) (*RunTestPag
 	for i := range rows {
 		r := &rows[i]
 		names[i] = r.Test
-		page.Rows = append(page.Rows, RunTest{Test: r.Test, Certain: r.Certain, Lost: analysis.Amount{Count: r.LostCount, Bytes: r.LostBytes},
-			TestCount: r.count()})
+		page.Rows = append(page.Rows, RunTest{Test: r.Test, Certain: r.Certain,
+			Lost: analysis.Amount{Count: r.LostCount, Bytes: r.LostBytes}, TestCount: r.count()})
 	}
 	return page, db.Wrap("history of tests", page.readStrips(ctx, db.Q(v), query, names))
 }

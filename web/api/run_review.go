@@ -55,8 +55,8 @@ func groupFiguresOf(g *leaks.LeakGroup) groupFigures {
 
 func viewOfReview(run *store.Run, r *leaks.Review) *reviewView {
 	total := r.Total()
-	v := &reviewView{Run: run.ID, Build: run.Build, Known: r.Known, groupFigures: groupFiguresOf(&total), Places: []placeView{},
-		Sentence: r.Sentence(run.Build), Tests: []testView{}, Signatures: r.Signatures()}
+	v := &reviewView{Run: run.ID, Build: run.Build, Known: r.Known, groupFigures: groupFiguresOf(&total),
+		Sentence: r.Sentence(run.Build), Places: []placeView{}, Tests: []testView{}, Signatures: r.Signatures()}
 	for _, g := range r.ByPlace() {
 		v.Places = append(v.Places, placeView{g.Module, g.File, groupFiguresOf(&g)})
 	}
@@ -145,5 +145,6 @@ func (a *API) runAccept(c echo.Context) error {
 		}
 	}
 	left.Known += len(accepted.Leaks)
-	return fresh(c, http.StatusOK, acceptanceView{viewOfReview(&run, &accepted), viewOfReview(&run, &left), left.Sentence(run.Build)})
+	view := acceptanceView{viewOfReview(&run, &accepted), viewOfReview(&run, &left), left.Sentence(run.Build)}
+	return fresh(c, http.StatusOK, view)
 }

@@ -71,7 +71,8 @@ func (a *API) runTests(c echo.Context) error {
 	}
 	for i := range page.Rows {
 		t := &page.Rows[i]
-		view.Tests = append(view.Tests, runTestView{t.Test, t.State(), t.Leaks, t.Certain, t.Known, t.New, t.Lost, t.Whole, filled(t.Strip)})
+		view.Tests = append(view.Tests, runTestView{t.Test, t.State(), t.Leaks, t.Certain, t.Known, t.New, t.Lost, t.Whole,
+			filled(t.Strip)})
 	}
 	return fresh(c, 200, view)
 }

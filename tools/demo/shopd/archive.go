@@ -57,10 +57,7 @@ func WriteArchive(ctx context.Context, w io.Writer) error {
 				return err
 			}
 		}
-		if err := add(b.name, unitTestScenario, "shopd_tests.log", []byte(b.crtTests().Plain("crt-leaks"))); err != nil {
-			return err
-		}
-		if err := add(b.name, unitTestScenario, "shopd_net_tests.log", []byte(b.vldTests().Plain("vld"))); err != nil {
+		if err := add(b.name, unitTestScenario, "shopd_tests.log", []byte(b.unitTests().Plain("crt-leaks"))); err != nil {
 			return err
 		}
 		if i < len(builds)-1 {

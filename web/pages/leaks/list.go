@@ -67,7 +67,8 @@ func ListingOf(project string, c echo.Context) Listing {
 
 func (l Listing) query() store.SignatureQuery {
 	return store.SignatureQuery{
-		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Test: l.test, Scenario: l.scenario, Text: l.filter,
+		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Test: l.test, Scenario: l.scenario,
+		Text:  l.filter,
 		Class: l.class, Order: l.order,
 		Limit: leaksPage, After: l.after, Strip: stripBuilds,
 	}

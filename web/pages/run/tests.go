@@ -107,10 +107,14 @@ func testCells(builds []string, strip []leaks.TestState) []ui.StripCell {
 }
 
 var (
-	testClasses = map[leaks.TestState]string{leaks.TestNew: "h-leak", leaks.TestOpen: "h-growing", leaks.TestKnown: "h-other",
-		leaks.TestClean: "h-clean", leaks.TestUnknown: "h-none", "": "h-none"}
-	testWords = map[leaks.TestState]string{leaks.TestNew: "new leaks", leaks.TestOpen: "open leaks", leaks.TestKnown: "known leaks",
-		leaks.TestClean: "clean", leaks.TestUnknown: "its list breaks off", "": "no list"}
+	testClasses = map[leaks.TestState]string{
+		leaks.TestNew: "h-leak", leaks.TestOpen: "h-growing", leaks.TestKnown: "h-other", leaks.TestClean: "h-clean",
+		leaks.TestUnknown: "h-none", "": "h-none",
+	}
+	testWords = map[leaks.TestState]string{
+		leaks.TestNew: "new leaks", leaks.TestOpen: "open leaks", leaks.TestKnown: "known leaks", leaks.TestClean: "clean",
+		leaks.TestUnknown: "its list breaks off", "": "no list",
+	}
 )
 
 // stripText says what a strip shows.
@@ -128,6 +132,8 @@ func stripText(strip []leaks.TestState) string {
 	return strings.Join(parts, ", ")
 }
 
-// testStates are the states of a list of tests as the key of its strips names them.
-var testKey = []ui.StripCell{{Class: "h-leak", Title: "new leaks"}, {Class: "h-growing", Title: "open leaks"}, {Class: "h-other", Title: "known leaks"},
-	{Class: "h-clean", Title: "clean"}, {Class: "h-none", Title: "no list"}}
+// testKey explains the colours of a test's history.
+var testKey = []ui.StripCell{
+	{Class: "h-leak", Title: "new leaks"}, {Class: "h-growing", Title: "open leaks"},
+	{Class: "h-other", Title: "known leaks"}, {Class: "h-clean", Title: "clean"}, {Class: "h-none", Title: "no list"},
+}
