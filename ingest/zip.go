@@ -1,11 +1,12 @@
 package ingest
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/klauspost/compress/zip"
+	"github.com/klauspost/compress/flate"
 
 	"heapdrift/ingest/evidence"
 )
@@ -16,6 +17,7 @@ func (w *walker) openZip(name string) error {
 	if err != nil {
 		return w.damaged(name, err)
 	}
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader) // faster than that of the standard library
 	if err := w.count(name, len(z.File)); err != nil {
 		return err
 	}

@@ -1,14 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
+	"os"
 	"reflect"
+	"strconv"
 	"time"
-
-	"github.com/caarlos0/env/v11"
 
 	"heapdrift/internal/memory"
 )
@@ -55,7 +55,7 @@ type config struct {
 
 func loadConfig() (config, error) {
 	var c config
-	if err := env.Parse(&c); err != nil {
+	if err := c.read(os.Getenv); err != nil {
 		return c, fmt.Errorf("environment: %w", err)
 	}
 	if min(c.KeepEvidence, c.KeepEvidenceBytes, c.KeepRuns, c.KeepRunBytes, c.KeepSymbols, c.KeepSymbolBytes) < 0 {
@@ -89,11 +89,35 @@ func (c config) need() error {
 	return nil
 }
 
-func (c config) logger(w io.Writer) *slog.Logger {
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
+// read sets each field from its variable, and else to its default.
+func (c *config) read(getenv func(string) string) error {
+	t, v := reflect.TypeFor[config](), reflect.ValueOf(c).Elem()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		text := cmp.Or(getenv(tag.Get("env")), tag.Get("envDefault"))
+		if text == "" {
+			continue
+		}
+		var err error
+		switch field := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			*field = text
+		case *int:
+			*field, err = strconv.Atoi(text)
+		case *int64:
+			*field, err = strconv.ParseInt(text, 10, 64)
+		case *time.Duration:
+			*field, err = time.ParseDuration(text)
+		case *memory.Size:
+			err = field.Set(text)
+		default:
+			err = fmt.Errorf("a field of type %T cannot be read", field)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", tag.Get("env"), err)
+		}
 	}
-	return slog.New(slog.NewTextHandler(w, nil))
+	return nil
 }
 
 // elsewhere are variables that other packages read.

@@ -17,7 +17,8 @@ import (
 func checkRecordLine(t *testing.T, server string, args []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "verdict.json")
-	_, stdout, stderr := pushed(t.Context(), t, append([]string{"--json", path}, args...)...)
+	markdown := filepath.Join(t.TempDir(), "summary.md")
+	_, stdout, stderr := pushed(t.Context(), t, append([]string{"--json", path, "--markdown", markdown}, args...)...)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err, stderr)
@@ -39,6 +40,10 @@ func checkRecordLine(t *testing.T, server string, args []string) {
 	}
 	if !strings.Contains(stdout, "record   "+want+"\nkit      "+kit+"\n") {
 		t.Errorf("output:\n%s", stdout)
+	}
+	summary, err := os.ReadFile(markdown)
+	if err != nil || !strings.Contains(string(summary), "`"+want+"`") || !strings.Contains(string(summary), "/projects/shop/kit?") {
+		t.Errorf("summary: %v\n%s", err, summary)
 	}
 	page := html.UnescapeString(body(t, verdict.URL))
 	if !strings.Contains(page, want) || !strings.Contains(page, strings.TrimPrefix(kit, server)) {

@@ -36,6 +36,8 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 		"how long the process may be suspended; a warning names memory that was not read by then")
 	set.StringVar(&f.run.Project, "project", "", "project, for the header of the file")
 	set.StringVar(&f.run.Build, "build", "", "build under test, for the header of the file")
+	set.StringVar(&f.run.Branch, "branch", "", "branch of the build, for the header of the file")
+	set.StringVar(&f.run.Commit, "commit", "", "commit of the build, for the header of the file")
 	set.StringVar(&f.run.Scenario, "scenario", "", "scenario, for the header of the file")
 	set.Int64Var(&f.work, "work", -1, "work that the process has done so far, for the header of the file")
 	set.StringVar(&f.run.WorkUnit, "work-unit", "", "unit of --work, for example document")

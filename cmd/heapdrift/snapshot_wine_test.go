@@ -104,7 +104,7 @@ func TestSnapshotOnWindows(t *testing.T) {
 	w := &windowsClient{t, wine, testwine.Build(t, ".", "-tags", "client", "-trimpath", "-ldflags=-s -w"), t.TempDir()}
 	v := startVictim(t, w)
 	_, before := v.state()
-	out, errs, code := w.run("snapshot", "--pid", v.pid, "-o", `größe.hdsnap`, "--build", "12", "--work", "40")
+	out, errs, code := w.run("snapshot", "--pid", v.pid, "-o", `größe.hdsnap`, "--build", "12", "--branch", "topic/größe", "--commit", "c0ffee", "--work", "40")
 	if code != exitInconclusive || !strings.Contains(errs, "No Windows heap was found in the snapshot") {
 		t.Errorf("exit code %d, want %d:\n%s%s", code, exitInconclusive, out, errs)
 	}
@@ -123,7 +123,7 @@ func TestSnapshotOnWindows(t *testing.T) {
 	}
 	h, err := hdsnap.ReadHeader(bytes.NewReader(file))
 	if err != nil || strconv.Itoa(int(h.Process.PID)) != v.pid || h.Process.Started.IsZero() ||
-		h.Build != "12" || *h.Work != 40 ||
+		h.Build != "12" || h.Branch != "topic/größe" || h.Commit != "c0ffee" || *h.Work != 40 ||
 		h.Cost.PauseNS <= 0 || !strings.HasPrefix(h.System, "Windows ") || h.Process.Started.After(h.TakenAt) {
 		t.Errorf("header %+v, %v", h, err)
 	}

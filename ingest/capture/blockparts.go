@@ -2,8 +2,9 @@ package capture
 
 import (
 	"cmp"
-	"slices"
 	"sort"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A blockPart is neighbours of a page whose addresses ascend.
@@ -66,7 +67,7 @@ func (b *Blocks) inOrder(parts []blockPart) ([]blockPart, bool) {
 		stretches = append(stretches, stretch{from, to, b.address(from), b.address(to - 1)})
 		from = to
 	}
-	slices.SortFunc(stretches, func(x, y stretch) int { return cmp.Compare(x.first, y.first) })
+	sorting.Unstable(stretches, func(x, y stretch) int { return cmp.Compare(x.first, y.first) })
 	for i := 1; i < len(stretches); i++ {
 		if stretches[i].first <= stretches[i-1].last {
 			return parts, false

@@ -108,7 +108,7 @@ func (i *Image) AtOffset(p FunctionOffset) []NamedFrame { return i.offsets[p] }
 
 // Offsets lists the offsets that AddOffset has named, sorted by function and offset.
 func (i *Image) Offsets() []FunctionOffset {
-	return slices.SortedFunc(maps.Keys(i.offsets), func(a, b FunctionOffset) int {
+	return sorting.Sorted(maps.Keys(i.offsets), func(a, b FunctionOffset) int {
 		return cmp.Or(strings.Compare(a.Function, b.Function), cmp.Compare(a.Offset, b.Offset))
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 	"sync/atomic"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A block is a busy block of a heap.
@@ -171,7 +173,7 @@ func (s *blocks) seal(ctx context.Context) error {
 		}
 	}
 	s.first = append(s.first, s.n)
-	slices.SortFunc(s.large, func(a, b block) int { return cmp.Compare(a.address, b.address) })
+	sorting.Unstable(s.large, func(a, b block) int { return cmp.Compare(a.address, b.address) })
 	s.large = slices.CompactFunc(s.large, func(a, b block) bool { return a.address == b.address })
 	s.n += len(s.large)
 	return nil

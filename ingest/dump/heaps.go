@@ -2,13 +2,13 @@ package dump
 
 import (
 	"context"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
+	"heapdrift/ingest/sorting"
 )
 
 // maxBlocks is how many busy blocks are kept one by one, at eight bytes each and as many again in the capture. Of more,
@@ -76,7 +76,7 @@ func (p *process) code() []span {
 		list = append(list, span{m.Base, m.Size})
 	}
 	list = append(list, p.regionsWith(func(r *minidump.Region) bool { return isCode(r.Protect) })...)
-	slices.SortFunc(list, compareSpans)
+	sorting.Unstable(list, compareSpans)
 	merged := list[:0]
 	for _, s := range list {
 		if n := len(merged); n > 0 && s.address <= merged[n-1].end() {

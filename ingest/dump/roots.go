@@ -1,9 +1,8 @@
 package dump
 
 import (
-	"slices"
-
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/sorting"
 )
 
 // roots is the memory in which pointers to blocks are looked for first: everything that is not part of a heap, and the
@@ -16,15 +15,15 @@ func (p *process) roots(heaps []mark, gaps []span) []span {
 	for _, h := range heaps {
 		skip = append(skip, h.span)
 	}
-	slices.SortFunc(skip, compareSpans)
-	slices.SortFunc(gaps, compareSpans)
+	sorting.Unstable(skip, compareSpans)
+	sorting.Unstable(gaps, compareSpans)
 	skip = without(skip, gaps)
 	for _, s := range p.stacks {
 		if s.top > s.limit { // what lies below is of calls that have returned
 			skip = append(skip, span{s.reservation.address, s.top - s.reservation.address})
 		}
 	}
-	slices.SortFunc(skip, compareSpans)
+	sorting.Unstable(skip, compareSpans)
 	list := p.present()
 	if len(p.regions) > 0 {
 		list = intersect(list, p.regionsWith(func(r *minidump.Region) bool {

@@ -103,7 +103,7 @@ func (at *piece) addTo(r *capture.Reservation) {
 
 // arrange sorts marks and cuts those that overlap: of two, the one that begins first stays whole.
 func arrange(marks []mark) []mark {
-	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.address, b.address) })
+	sorting.Stable(marks, func(a, b mark) int { return cmp.Compare(a.address, b.address) })
 	list, end := make([]mark, 0, len(marks)), uint64(0)
 	for _, m := range marks {
 		if m.size > ^uint64(0)-m.address { // no such thing
@@ -185,7 +185,7 @@ func (p *process) images() []span {
 	for _, m := range p.modules {
 		list = append(list, span{m.Base, m.Size})
 	}
-	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.address, b.address) })
+	sorting.Unstable(list, func(a, b span) int { return cmp.Compare(a.address, b.address) })
 	return list
 }
 

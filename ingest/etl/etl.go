@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/evidence"
+	"heapdrift/ingest/sorting"
 )
 
 // A Source is one .etl file, unpacked. Its reader is used from several goroutines at once.
@@ -79,7 +80,7 @@ func Open(ctx context.Context, sources []Source, opt Options) (*Trace, error) {
 	if err := t.join(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(t.refs, func(a, b ref) int { return cmp.Or(cmp.Compare(a.first, b.first), a.compare(&b)) })
+	sorting.Unstable(t.refs, func(a, b ref) int { return cmp.Or(cmp.Compare(a.first, b.first), a.compare(&b)) })
 	return t, nil
 }
 

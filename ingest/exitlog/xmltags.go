@@ -2,8 +2,9 @@ package exitlog
 
 import (
 	"bytes"
-	"html"
 	"iter"
+
+	"golang.org/x/net/html"
 )
 
 // An xmlTag is a tag in a line of XML, with the text behind it. Tools that write XML into logs begin a line with each

@@ -3,6 +3,8 @@ package minidump
 import (
 	"cmp"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // maxLost is how many missing ranges are told one by one.
@@ -104,10 +106,10 @@ func (m *Memory) add(r Range, entry, offset int64, p *problems) {
 // with one address the first listed counts, and of others the lower one.
 func (m *Memory) arrange() (overlap int64) {
 	byAddress := func(a, b Range) int { return cmp.Compare(a.Address, b.Address) }
-	slices.SortStableFunc(m.lost, byAddress)
+	sorting.Stable(m.lost, byAddress)
 	m.lost = joined(m.lost)
 	if !slices.IsSortedFunc(m.ranges, byAddress) {
-		slices.SortStableFunc(m.ranges, byAddress)
+		sorting.Stable(m.ranges, byAddress)
 	}
 	kept := m.ranges[:0]
 	for _, r := range m.ranges {

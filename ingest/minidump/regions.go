@@ -3,6 +3,8 @@ package minidump
 import (
 	"cmp"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A Region is pages of the address space that are alike, as VirtualQuery tells them (MINIDUMP_MEMORY_INFO, 48 bytes):
@@ -56,7 +58,7 @@ func (d *Dump) Regions() ([]Region, error) {
 	}
 	byBase := func(a, b Region) int { return cmp.Compare(a.Base, b.Base) }
 	if !slices.IsSortedFunc(regions, byBase) {
-		slices.SortStableFunc(regions, byBase)
+		sorting.Stable(regions, byBase)
 	}
 	return withoutOverlap(regions, s, p), p.err()
 }

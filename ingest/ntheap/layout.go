@@ -1,16 +1,18 @@
 package ntheap
 
 import (
+	"compress/gzip"
 	_ "embed"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// layouts.txt is made by tools/heaplayouts; its head says what it holds and where that is from.
+// layoutTable is layouts.txt, packed. tools/heaplayouts makes it; its head says what it holds and where that is from.
 //
-//go:embed layouts.txt
+//go:embed layouts.txt.gz
 var layoutTable string
 
 // A layout is where the fields of structures lie in one version of Windows.
@@ -41,12 +43,28 @@ func (t tableTypes) Size(typ string) (uint64, bool) {
 
 // embedded are the layouts of the table.
 var embedded = sync.OnceValue(func() []*layout {
-	all, err := parseLayouts(layoutTable)
+	text, err := unpackLayouts(layoutTable)
+	if err != nil {
+		panic(err)
+	}
+	all, err := parseLayouts(text)
 	if err != nil {
 		panic(err) // the table is part of the program, and a test parses it
 	}
 	return all
 })
+
+func unpackLayouts(packed string) (string, error) {
+	r, err := gzip.NewReader(strings.NewReader(packed))
+	if err != nil {
+		return "", fmt.Errorf("layouts.txt.gz: %w", err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return "", fmt.Errorf("layouts.txt.gz: %w", err)
+	}
+	return string(text), nil
+}
 
 func parseLayouts(text string) ([]*layout, error) {
 	var all []*layout

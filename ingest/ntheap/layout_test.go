@@ -16,7 +16,14 @@ import (
 
 // TestTable parses the embedded table, all of it, and asks each layout for what the walks need.
 func TestTable(t *testing.T) {
-	all, err := parseLayouts(layoutTable)
+	text, err := unpackLayouts(layoutTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile("layouts.txt"); err != nil || text != string(kept) {
+		t.Errorf("layouts.txt.gz is not layouts.txt (%v): the comment of tools/heaplayouts says how to make both", err)
+	}
+	all, err := parseLayouts(text)
 	if err != nil {
 		t.Fatal(err)
 	}

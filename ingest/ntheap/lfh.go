@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // containerSignature is _HEAP_USERDATA_HEADER.Signature.
@@ -114,7 +115,7 @@ func (n *ntWalk) openLFH(segments []segment) (*lfhWalk, error) {
 	if err != nil {
 		return l, err
 	}
-	slices.SortFunc(known, func(a, b subsegment) int { return cmp.Compare(a.container, b.container) })
+	sorting.Unstable(known, func(a, b subsegment) int { return cmp.Compare(a.container, b.container) })
 	l.known = slices.CompactFunc(known, func(a, b subsegment) bool { return a.container == b.container })
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // A pageHeap is a heap of page heap (gflags +hpa): every block lies at the end of pages of its own. Its root is a page
@@ -179,7 +180,7 @@ func (p *pageHeap) readRanges(w *walk) ([]Extent, error) {
 		ranges = append(ranges, Extent{from, size, ExtentPageHeap})
 		at, ok = w.near.pointer(at + t.blockNext)
 	}
-	slices.SortFunc(ranges, func(a, b Extent) int { return cmp.Compare(a.Address, b.Address) })
+	sorting.Stable(ranges, func(a, b Extent) int { return cmp.Compare(a.Address, b.Address) })
 	end := uint64(0)
 	ranges = slices.DeleteFunc(ranges, func(r Extent) bool { // one that lies in another would be searched again
 		if r.Address < end {

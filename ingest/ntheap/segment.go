@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // A segment is a reservation of a heap, of which first to end hold entries and holes.
@@ -124,7 +125,7 @@ func (h *ntHeap) readHoles(w *walk, at uint64, s *segment) error {
 			s.at, broken)
 		err = nil
 	}
-	slices.SortFunc(s.holes,
+	sorting.Unstable(s.holes,
 		func(a, b hole) int { return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size)) })
 	end := uint64(0)
 	s.holes = slices.DeleteFunc(s.holes, func(o hole) bool {

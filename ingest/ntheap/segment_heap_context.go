@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A segmentContext is one of the two kinds of segments that a heap has.
@@ -93,7 +95,7 @@ func (h *segmentHeap) segments(w *walk, broken func(*brokenList)) ([]pageSegment
 			return nil, err
 		}
 	}
-	slices.SortFunc(all, func(a, b pageSegment) int {
+	sorting.Stable(all, func(a, b pageSegment) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.context.unitShift, b.context.unitShift))
 	})
 	end := uint64(0)

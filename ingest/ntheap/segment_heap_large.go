@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // A largeBlock is an allocation that is a reservation of its own, _HEAP_LARGE_ALLOC_DATA.
@@ -153,7 +154,7 @@ func (s *segmentWalk) readLarge(node uint64, to []largeBlock, broken *tally) []l
 
 // apart sorts large allocations, and leaves out those that lie in another or in a segment.
 func (s *segmentWalk) apart(found []largeBlock, segments []pageSegment) []largeBlock {
-	slices.SortFunc(found,
+	sorting.Unstable(found,
 		func(a, b largeBlock) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.size, b.size)) })
 	end := uint64(0)
 	return slices.DeleteFunc(found, func(l largeBlock) bool {

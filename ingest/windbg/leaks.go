@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 const sourceLeaks = "!heap -l"
@@ -279,7 +279,7 @@ const maxLeakSizes = 1000
 
 // group tells the unreachable blocks by heap and size.
 func (s *leaks) group() {
-	keys := slices.SortedFunc(maps.Keys(s.sizes), func(a, b groupKey) int {
+	keys := sorting.Sorted(maps.Keys(s.sizes), func(a, b groupKey) int {
 		return cmp.Or(cmp.Compare(s.sizes[b].Bytes, s.sizes[a].Bytes), cmp.Compare(a.heap, b.heap),
 			cmp.Compare(a.size, b.size))
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // siteRanking orders sites as a report does: most growth first, where a process ended as of the instant before. Memory
@@ -91,7 +92,9 @@ func identify(sites []*judgedSite) {
 		for _, alias := range site.aliases {
 			candidates = append(candidates, *keys[stack{site.frames, alias}])
 		}
-		slices.SortFunc(candidates, func(a, b Key) int { return slices.Compare(a[:], b[:]) })
+		if len(candidates) > 1 {
+			sorting.Unstable(candidates, func(a, b Key) int { return slices.Compare(a[:], b[:]) })
+		}
 		site.stackKey = joint(&h, slices.Compact(candidates))
 	}
 }

@@ -64,7 +64,7 @@ func pointerless(parts []part) []unreachableBlock {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b unreachableBlock) int {
+	sorting.Stable(list, func(a, b unreachableBlock) int {
 		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size))
 	})
 	return slices.CompactFunc(list, func(a, b unreachableBlock) bool { return a.address == b.address && a.size == b.size })

@@ -9,6 +9,7 @@
 package licenses
 
 import (
+	"compress/gzip"
 	_ "embed" // the file
 	"fmt"
 	"io"
@@ -16,7 +17,9 @@ import (
 	"strings"
 )
 
-//go:embed licenses.txt
+// collected is licenses.txt, which people read; each CI job that fetches the client fetches it, too.
+//
+//go:embed licenses.txt.gz
 var collected string
 
 // Names of what is in every program.
@@ -44,7 +47,29 @@ func (u Use) Key() string { return strings.TrimSpace(u.Name + " " + u.Version) }
 const mark = "==== "
 
 // Collected returns the texts that tools/licenses collected.
-func Collected() ([]Text, error) { return Parse(collected) }
+func Collected() ([]Text, error) {
+	r, err := gzip.NewReader(strings.NewReader(collected))
+	if err != nil {
+		return nil, fmt.Errorf("licenses: %w", err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("licenses: %w", err)
+	}
+	return Parse(string(text))
+}
+
+// Pack is the form of the file that is embedded.
+func Pack(w io.Writer, text []byte) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(text); err != nil {
+		return err
+	}
+	return z.Close()
+}
 
 // Parse reads the format of the package's comment.
 func Parse(file string) ([]Text, error) {

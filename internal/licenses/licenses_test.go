@@ -1,6 +1,7 @@
 package licenses_test
 
 import (
+	"os"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -75,5 +76,18 @@ func TestOf(t *testing.T) {
 				t.Errorf("uses %v, missing %v; want %v, %v", uses, missing, tt.want, tt.missing)
 			}
 		})
+	}
+}
+
+// What is embedded is the file that people read.
+func TestEmbedded(t *testing.T) {
+	text, err := os.ReadFile("licenses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := licenses.Parse(string(text))
+	got, err2 := licenses.Collected()
+	if err != nil || err2 != nil || len(got) < 10 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d texts are embedded, licenses.txt has %d (%v, %v): run make generate", len(got), len(want), err, err2)
 	}
 }

@@ -72,6 +72,9 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *RunVerdict, root stri
 	if v.Baseline != nil {
 		o.Baseline = v.Baseline.Build
 	}
+	if v.Record != nil {
+		o.Record, o.Kit = v.Record.Command, c.Page(v.Record.Kit)
+	}
 	if v.Matters != nil {
 		o.Matters = v.Matters.Sentence
 	}

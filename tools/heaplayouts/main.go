@@ -3,7 +3,8 @@
 //
 //	xz -dc nt_pdb_layouts_by_build.json.xz |
 //	go run ./tools/heaplayouts -public <(xz -dc ntdll_public_pdb_layouts.json.xz) -ntdll ntdll_only_layouts.json \
-//	  -segment ntdll_segment_heap_15063_17134_17763_x64.json > ingest/ntheap/layouts.txt
+//	  -segment ntdll_segment_heap_15063_17134_17763_x64.json |
+//	tee ingest/ntheap/layouts.txt | gzip -9n > ingest/ntheap/layouts.txt.gz
 //
 // What the kernel's PDB has comes from there, for each build. Structures that only ntdll.dll has are given for a few
 // versions of Windows, and stand for the builds between them; source.go says which.

@@ -1,5 +1,6 @@
-// Command licenses writes internal/licenses/licenses.txt: the licences and notices of all that may be linked into
-// heapdrift, on every platform of a release. "make generate" runs it at the root of the repository:
+// Command licenses writes internal/licenses/licenses.txt, and its packed form, which is embedded: the licences and
+// notices of all that may be linked into heapdrift, on every platform of a release. "make generate" runs it at the root
+// of the repository:
 //
 //	go run ./tools/licenses
 //
@@ -48,7 +49,15 @@ func run(ctx context.Context, root string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(root, filepath.FromSlash(written)), text, 0o644)
+	var packed bytes.Buffer
+	if err := licenses.Pack(&packed, text); err != nil {
+		return err
+	}
+	path := filepath.Join(root, filepath.FromSlash(written))
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(path+".gz", packed.Bytes(), 0o644)
 }
 
 // generate is the text of the file.

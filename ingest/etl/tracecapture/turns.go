@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
+	"heapdrift/ingest/sorting"
 )
 
 // turns are the images of one process of which several had the same addresses, one after the other. The address of a
@@ -71,7 +72,7 @@ func newTurns(images []etl.Image, from, to int64) *turns {
 		}
 	}
 	for _, list := range t.loaded {
-		slices.SortFunc(list, func(x, y stretch) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to)) })
+		sorting.Stable(list, func(x, y stretch) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to)) })
 	}
 	slices.SortFunc(others, func(x, y *etl.Image) int { return cmp.Compare(x.Base, y.Base) })
 	for _, image := range others {
@@ -214,7 +215,7 @@ func (t *turns) eras(addresses []uint64) []era {
 
 // changes are the times at which it may change which stretch is there, or nearest.
 func changes(list []stretch) []int64 {
-	slices.SortFunc(list, func(x, y stretch) int { return cmp.Compare(x.from, y.from) })
+	sorting.Stable(list, func(x, y stretch) int { return cmp.Compare(x.from, y.from) })
 	times, end := []int64{math.MinInt64}, int64(math.MinInt64)
 	for i, s := range list {
 		if i > 0 && s.from > end { // in the middle between the two

@@ -2,7 +2,7 @@ package collect
 
 import (
 	"context"
-	"debug/pe"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -53,16 +53,32 @@ func FindTool(name string, bits int) (string, error) {
 
 // bitsOf is the width of a program's addresses; 0 where the file is no program.
 func bitsOf(path string) int {
-	file, err := pe.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return 0
 	}
 	defer file.Close()
-	if _, wide := file.OptionalHeader.(*pe.OptionalHeader64); wide {
+	var start [4]byte
+	var header [peMagic + 2]byte
+	if _, err := file.ReadAt(start[:], peOffset); err != nil {
+		return 0
+	}
+	at := int64(binary.LittleEndian.Uint32(start[:]))
+	if _, err := file.ReadAt(header[:], at); err != nil || string(header[:4]) != "PE\x00\x00" {
+		return 0
+	}
+	switch binary.LittleEndian.Uint16(header[peMagic:]) {
+	case 0x10B: // PE32
+		return 32
+	case 0x20B: // PE32+
 		return 64
 	}
-	return 32
+	return 0
 }
+
+// Where a program says of which width it is, by the PE format: the offset of its PE header, and in this the magic of
+// the optional header, behind 4 bytes of signature and 20 of the file header. Package debug/pe reads much more.
+const peOffset, peMagic = 0x3C, 24
 
 // pipeTime is how long the output of a program stays open after its end: what it has started may hold it.
 const pipeTime = time.Second

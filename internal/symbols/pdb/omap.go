@@ -3,6 +3,8 @@ package pdb
 import (
 	"math"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // A Mapping says that the addresses from From up to the next Mapping's are at To and on in the other space; a To of 0
@@ -95,7 +97,7 @@ func (f *File) readMappings(number int) ([]Mapping, error) {
 	}
 	byFrom := func(a, b Mapping) int { return compareUint32(a.From, b.From) }
 	if !slices.IsSortedFunc(table, byFrom) {
-		slices.SortStableFunc(table, byFrom)
+		sorting.Stable(table, byFrom)
 	}
 	return table, nil
 }

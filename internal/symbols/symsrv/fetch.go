@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -64,8 +63,7 @@ func (p *SymbolPath) fetch(ctx context.Context, u *url.URL, limit int64, create 
 		}
 		pause := max(after, wait/2+rand.N(wait/2+1)) // spread, so that many workers do not return at once
 		wait = min(2*wait, p.opt.Limits.MaxWait)
-		p.opt.Log.InfoContext(ctx, "symbol server asked again", slog.String("url", shown(u)), slog.String("reason", r.detail),
-			slog.Duration("after", pause))
+		p.opt.Log.InfoContext(ctx, "symbol server asked again", "url", shown(u), "reason", r.detail, "after", pause)
 		select {
 		case <-time.After(pause):
 			ledgerOf(ctx).spend(u.Host, pause)

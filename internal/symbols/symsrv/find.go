@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -212,7 +211,7 @@ func (s *search) accept(ctx context.Context, c candidate, from origin) (LocalFil
 	case form != FormCompressed && c.home == "":
 		// A store that cannot be written to is passed over: the file is there all the same.
 		s.path.opt.Log.WarnContext(ctx, "symbol file not copied into its store",
-			slog.String("file", c.path), slog.Any("error", err))
+			"file", c.path, "error", err)
 		return s.direct(ctx, c, "not kept: "+err.Error())
 	}
 	s.note(c.place, ResultFailed, err.Error())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -165,7 +164,7 @@ func (s *search) passOn(ctx context.Context, c candidate, form Form, kept string
 		}
 		if err := s.copyInto(ctx, root, source, file); err != nil {
 			s.path.opt.Log.WarnContext(ctx, "symbol file not copied into a store on its way",
-				slog.String("store", root), slog.String("file", s.want.Path()), slog.Any("error", err))
+				"store", root, "file", s.want.Path(), "error", err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package symsrv
 
 import (
 	"context"
-	"log/slog"
 	"math"
 	"net/http"
 	"time"
@@ -41,9 +40,21 @@ type Options struct {
 	// Client's Transport is used, if it has one; then Proxy and Limits.Connect have no effect.
 	Client *http.Client
 
-	Log    *slog.Logger
+	// Log is told what the answer does not say; nil is not told.
+	Log    Logger
 	Limits Limits
 }
+
+// A Logger is a *slog.Logger, which the client, a program for CI jobs, does without.
+type Logger interface {
+	InfoContext(ctx context.Context, message string, args ...any)
+	WarnContext(ctx context.Context, message string, args ...any)
+}
+
+type silent struct{}
+
+func (silent) InfoContext(context.Context, string, ...any) {}
+func (silent) WarnContext(context.Context, string, ...any) {}
 
 // Limits limit the search for one file. A field that is 0 stands for the value at the beginning of its comment.
 type Limits struct {

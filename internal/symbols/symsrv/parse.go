@@ -2,7 +2,6 @@ package symsrv
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -64,7 +63,7 @@ func Parse(text string, opt Options) (*SymbolPath, error) {
 	}
 	opt.Limits = opt.Limits.withDefaults()
 	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
+		opt.Log = silent{}
 	}
 	p := &SymbolPath{
 		opt:     opt,

@@ -10,53 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// The elements of JUnit's XML that Jenkins, GitLab, Azure Pipelines and TeamCity read, as the schema of Jenkins' xunit
-// plugin names them.
+// The parts of JUnit's XML that Jenkins, GitLab, Azure Pipelines and TeamCity read.
 type (
-	junitSuites struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Name     string   `xml:"name,attr"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Errors   int      `xml:"errors,attr"`
-		Suite    junitSuite
-	}
 	junitSuite struct {
-		XMLName    xml.Name         `xml:"testsuite"`
-		Name       string           `xml:"name,attr"`
-		Tests      int              `xml:"tests,attr"`
-		Failures   int              `xml:"failures,attr"`
-		Errors     int              `xml:"errors,attr"`
-		Skipped    int              `xml:"skipped,attr"`
-		Timestamp  string           `xml:"timestamp,attr,omitempty"` // ISO 8601, UTC, without a zone
-		Time       string           `xml:"time,attr,omitempty"`      // in seconds
-		Properties *junitProperties `xml:"properties"`
-		Cases      []junitCase      `xml:"testcase"`
-	}
-	junitProperties struct {
-		List []junitProperty `xml:"property"`
-	}
-	junitProperty struct {
-		Name  string `xml:"name,attr"`
-		Value string `xml:"value,attr"`
+		Name                             string
+		Tests, Failures, Errors, Skipped int
+		Timestamp                        string // ISO 8601, UTC, without a zone
+		Time                             string // in seconds
+		Properties                       [][2]string
+		Cases                            []junitCase
 	}
 	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		Time    string        `xml:"time,attr,omitempty"` // in seconds
-		Skipped *junitSkipped `xml:"skipped"`
-		Error   *junitMessage `xml:"error"`
-		Failure *junitMessage `xml:"failure"`
-		Out     string        `xml:"system-out,omitempty"`
+		Class, Name string
+		Time        string // in seconds
+		Skipped     *junitSkipped
+		Error       *junitMessage
+		Failure     *junitMessage
+		Out         string
 	}
-	junitMessage struct {
-		Type    string `xml:"type,attr"`
-		Message string `xml:"message,attr"`
-		Text    string `xml:",chardata"`
-	}
-	junitSkipped struct {
-		Message string `xml:"message,attr"`
-	}
+	junitMessage struct{ Type, Message, Text string }
+	junitSkipped struct{ Message string }
 )
 
 // JUnit writes a suite with a case for the gate and one for each leak, or for all that are lost together. A leak that
@@ -70,10 +43,7 @@ func JUnit(w io.Writer, o *Outcome) error {
 		{"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate},
 		{"matters", o.Matters}, {"url", o.URL}, {"job", o.CI}} {
 		if p[1] != "" {
-			if s.Properties == nil {
-				s.Properties = &junitProperties{}
-			}
-			s.Properties.List = append(s.Properties.List, junitProperty{p[0], xmlText(p[1])})
+			s.Properties = append(s.Properties, [2]string{p[0], xmlText(p[1])})
 		}
 	}
 	gate := gateCase(o)
@@ -98,17 +68,14 @@ func JUnit(w io.Writer, o *Outcome) error {
 			s.Skipped++
 		}
 	}
-	all := junitSuites{Name: "heapdrift", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Suite: s}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	var text strings.Builder
+	text.WriteString(xml.Header)
+	s.root().write(&text, 0)
+	text.WriteString("\n")
+	if _, err := io.WriteString(w, text.String()); err != nil {
 		return fmt.Errorf("export: write junit: %w", err)
 	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return fmt.Errorf("export: write junit: %w", err)
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return nil
 }
 
 func suiteName(o *Outcome) string {

@@ -61,6 +61,12 @@ func Markdown(w io.Writer, o *Outcome) error {
 		fmt.Fprintln(b)
 	}
 	writeLeaks(b, o)
+	if o.Record != "" {
+		fmt.Fprintf(b, "\nRecord evidence that decides: %s\n", mdCode(o.Record))
+	}
+	if o.Kit != "" {
+		fmt.Fprintf(b, "\n[Scripts](%s) record it on a machine without heapdrift.\n", mdURL(o.Kit))
+	}
 	for _, fact := range []string{o.Matters, o.Power} {
 		if fact != "" {
 			fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(fact))

@@ -54,11 +54,13 @@ type Outcome struct {
 	Why      string   // what decided the gate
 	Sentence string   // the verdict, for people
 	Power    string   // which leak the evidence would have shown, for people
-	Matters  string   // the growth from which a leak matters, and who says so; "" where unknown
-	URL      string   // page of the run; "" without a server
-	CI       string   // page of the job; "" outside of one
-	Problems []string // sentences about evidence that could not be read
-	Leaks    []Leak
+	// Record is the line that would record evidence that decides, and Kit the page with scripts that do; "" for none.
+	Record, Kit string
+	Matters     string   // the growth from which a leak matters, and who says so; "" where unknown
+	URL         string   // page of the run; "" without a server
+	CI          string   // page of the job; "" outside of one
+	Problems    []string // sentences about evidence that could not be read
+	Leaks       []Leak
 
 	Began time.Time     // when the job began; zero where unknown
 	Took  time.Duration // from Began to the verdict

@@ -281,6 +281,22 @@ func TestMarkdownIsBounded(t *testing.T) {
 	}
 }
 
+// A verdict that does not decide names the recording that would.
+func TestMarkdownNamesRecording(t *testing.T) {
+	o := &outcome.Outcome{Gate: outcome.GateInconclusive, Record: `heapdrift record --image "my app.exe"`, Kit: "http://h/projects/shop/kit?build=1"}
+	text := string(write(t, format(t, "markdown"), o))
+	for _, want := range []string{"\nRecord evidence that decides: `heapdrift record --image \"my app.exe\"`\n",
+		"\n[Scripts](http://h/projects/shop/kit?build=1) record it"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %q:\n%s", want, text)
+		}
+	}
+	if text := string(write(t, format(t, "markdown"), &outcome.Outcome{Gate: outcome.GatePassed})); strings.Contains(text, "Record") ||
+		strings.Contains(text, "Scripts") {
+		t.Error(text)
+	}
+}
+
 // A leak that could fail the gate and is not decided is an error where the gate does not pass, and is told as such; a
 // policy that lets it pass skips it.
 func TestDoubtfulLeaks(t *testing.T) {
