@@ -11,7 +11,7 @@ FROM source AS client-build
 # What "go run ./tools/build -stamp" prints: git is not in the image, and heapdrift version could not name the commit.
 ARG STAMP=""
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags client -ldflags="-s -w $STAMP" -o /out/heapdrift ./cmd/heapdrift
+    CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags client,nethttpomithttp2 -ldflags="-s -w $STAMP" -o /out/heapdrift ./cmd/heapdrift
 
 FROM gcr.io/distroless/static-debian12:nonroot AS client
 COPY --from=client-build /out/heapdrift /heapdrift
@@ -28,7 +28,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     for platform in darwin-amd64 darwin-arm64 linux-amd64 linux-arm64 windows-386 windows-amd64 windows-arm64; do \
       case $platform in windows-*) file=heapdrift.exe ;; *) file=heapdrift ;; esac; \
-      GOOS=${platform%-*} GOARCH=${platform#*-} CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags client \
+      GOOS=${platform%-*} GOARCH=${platform#*-} CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags client,nethttpomithttp2 \
         -ldflags="-s -w $STAMP" -o /out/downloads/$platform/$file ./cmd/heapdrift || exit 1; \
     done && /out/heapdrift version | sed -n 's/^heapdrift //p' > /out/downloads/VERSION
 

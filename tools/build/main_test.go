@@ -183,7 +183,7 @@ func TestMistakes(t *testing.T) {
 func TestDockerfile(t *testing.T) {
 	start, end := "CGO_ENABLED=0 go build "+strings.Join(flags, " "), ` -ldflags="`+strip+` $STAMP" `
 	text := strings.ReplaceAll(read(t, "../../Dockerfile"), "\\\n        ", "")
-	for want, times := range map[string]int{start + end: 1, start + " -tags client" + end: 2} {
+	for want, times := range map[string]int{start + end: 1, start + " -tags " + clientTags + end: 2} {
 		if n := strings.Count(text, want); n != times {
 			t.Errorf("Dockerfile builds %d times with %q, want %d", n, want, times)
 		}
