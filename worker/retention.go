@@ -160,8 +160,8 @@ func (k *Retention) sweepDaily(ctx context.Context) (store.Removal, error) {
 
 // SweepOrphans deletes blobs that no row refers to and that are older than that. Each is shown first: a blob for which
 // show reports false stays, and counts all the same.
-func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration, show func(blob.Info) bool) (freed store.Removal,
-	err error) {
+func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration,
+	show func(blob.Info) bool) (freed store.Removal, err error) {
 	var keys []string
 	flush := func() error {
 		_, err := k.Store.DeleteOrphans(ctx, keys, func(key string, _ bool) (bool, error) {

@@ -33,7 +33,7 @@ func Restore(ctx context.Context, from blob.Store, name string, to Installation,
 		return r, err
 	}
 	err = backupstore.CheckTarget(ctx, to.Store, &r.Dump)
-	if err != nil && !(force && errors.Is(err, backupstore.ErrNotEmpty)) {
+	if err != nil && (!force || !errors.Is(err, backupstore.ErrNotEmpty)) {
 		return r, err
 	}
 	for _, t := range r.Tables {

@@ -48,7 +48,8 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 	release = sync.OnceValue(release)
 	defer func() { err = errors.Join(err, release()) }()
 	now := time.Now().UTC()
-	m = Manifest{Format: format, Name: now.Format(nameLayout), Version: opt.Version, MadeAt: now, Files: map[string]File{}, Lost: []LostBlob{}}
+	m = Manifest{Format: format, Name: now.Format(nameLayout), Version: opt.Version, MadeAt: now,
+		Files: map[string]File{}, Lost: []LostBlob{}}
 	m.Dump, err = backupstore.DumpTables(ctx, from.Store, func(table string) (io.WriteCloser, error) {
 		return newTableWriter(ctx, to, tableKey(m.Name, table), func(f File) { m.Files[table] = f })
 	})
@@ -59,7 +60,7 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 		opt.Snapshot()
 	}
 	for _, use := range m.Dump.Blobs {
-		copied, bytes, why, err := copyBlob(ctx, from.Blobs, to, use.Key, opt.Verify)
+		copied, size, why, err := copyBlob(ctx, from.Blobs, to, use.Key, opt.Verify)
 		switch {
 		case err != nil:
 			return m, err
@@ -68,7 +69,7 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 			continue
 		case copied:
 			m.Blobs.Copied++
-			m.Blobs.Bytes += bytes
+			m.Blobs.Bytes += size
 		}
 		m.Blobs.Count++
 	}
@@ -95,7 +96,7 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 
 // copyBlob copies a blob unless it is there, and checks its bytes by its digest. why says what is wrong with the
 // original.
-func copyBlob(ctx context.Context, from, to blob.Store, key string, verify bool) (copied bool, bytes int64, why string,
+func copyBlob(ctx context.Context, from, to blob.Store, key string, verify bool) (copied bool, size int64, why string,
 	err error) {
 	there, err := hasBlob(ctx, to, key, verify)
 	if err != nil || there {

@@ -57,8 +57,8 @@ const wantedBlobs = `
 		or exists (select from runs where table_key <> '' and table_key = k)
 		or exists (select from runs where names_key <> '' and names_key = k)`
 
-// A blobDrop deletes a blob. idle says that no job is running that might be about to refer to the same content. Where it
-// reports false, the blob stays for now.
+// A blobDrop deletes a blob. idle says that no job is running that might be about to refer to the same content. Where
+// it reports false, the blob stays for now.
 type blobDrop = func(key string, idle bool) (bool, error)
 
 // dropBlobs calls drop with those of the keys that nothing refers to, and returns which it dropped and which something
@@ -118,7 +118,7 @@ func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int, drop blobDro
 			return err
 		}
 		dropped = len(gone)
-		done := append(gone, wanted...)
+		done := slices.Concat(gone, wanted)
 		if _, err := tx.Exec(ctx, `delete from unwanted_blobs where key = any($1)`, done); err != nil {
 			return err
 		}

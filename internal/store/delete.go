@@ -146,7 +146,8 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 	})
 }
 
-// deleteEvidence deletes a file unless check, which is called once nobody else can change the project, returns an error.
+// deleteEvidence deletes a file unless check, which is called once nobody else can change the project, returns an
+// error.
 func (s *Store) deleteEvidence(ctx context.Context, run, evidence int64, by string,
 	check func(tx pgx.Tx, project int64) error) error {
 	return s.deleting(ctx, "delete evidence", func(tx pgx.Tx) error {

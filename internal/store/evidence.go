@@ -75,7 +75,8 @@ func (s *Store) addEvidence(ctx context.Context, t leaks.UploadTarget, e Evidenc
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
 				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), urgent = excluded.urgent,
-				uploaded_at = case when evidence.expired_at is null then evidence.uploaded_at else now() end, expired_at = null, dropped = false
+				uploaded_at = case when evidence.expired_at is null then evidence.uploaded_at else now() end,
+				expired_at = null, dropped = false
 			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work, t.Urgent)
 		if err != nil {
 			return err

@@ -51,8 +51,9 @@ func (s *Store) ExportTombstones(ctx context.Context, limit int, export func([]T
 	return n, err
 }
 
-// BuryAgain deletes what the tombstones say that came back with a restore, also under a legal hold: when it was deleted,
-// none stood. What came after a tombstone is something else, and stays. It returns how many runs and files were deleted.
+// BuryAgain deletes what the tombstones say that came back with a restore, also under a legal hold: when it was
+// deleted, none stood. What came after a tombstone is something else, and stays. It returns how many runs and files were
+// deleted.
 func (s *Store) BuryAgain(ctx context.Context, list []Tombstone) (runs, files int, err error) {
 	anyway := func(pgx.Tx, int64) error { return nil }
 	for _, t := range list {

@@ -42,7 +42,8 @@ type BlobUse struct {
 var left = []string{"goose_db_version", "uploads", "nodes"}
 
 // DumpTables writes every table to what open returns for it, all of one snapshot.
-func DumpTables(ctx context.Context, s *store.Store, open func(table string) (io.WriteCloser, error)) (d Dump, err error) {
+func DumpTables(ctx context.Context, s *store.Store,
+	open func(table string) (io.WriteCloser, error)) (d Dump, err error) {
 	if err := s.CheckSchema(ctx); err != nil {
 		return d, err
 	}

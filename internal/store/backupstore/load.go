@@ -48,7 +48,8 @@ func hasRows(ctx context.Context, q db.Querier, table string) (bool, error) {
 	return db.Value[bool](ctx, q, `select exists (select from `+quoted(table)+`)`)
 }
 
-// ListTombstonesBefore lists the tombstones of a database that LoadTables is to replace; none where it has no such table.
+// ListTombstonesBefore lists the tombstones of a database that LoadTables is to replace; none where it has no such
+// table.
 func ListTombstonesBefore(ctx context.Context, s *store.Store) (list []store.Tombstone, err error) {
 	err = s.View(ctx, func(v store.View) error {
 		has, err := hasRows(ctx, db.Q(v), "tombstones")

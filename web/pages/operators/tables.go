@@ -85,7 +85,8 @@ var freedWords = map[string]string{
 }
 
 func freedTable(v *view) *ui.Table {
-	t := ui.NewTable("Freed storage", "hover", ui.Col("What"), ui.NumCol("Number"), ui.NumCol("Size"), ui.Col("Last")).Region()
+	t := ui.NewTable("Freed storage", "hover", ui.Col("What"), ui.NumCol("Number"), ui.NumCol("Size"),
+		ui.Col("Last")).Region()
 	for _, f := range v.freed {
 		t.Row(ui.TextCell("", freedWords[f.What]), ui.CountCell(f.Files), ui.NumCell(quantity.Bytes(f.Bytes)),
 			ui.PartCell("muted", ui.Time(f.LastAt)))

@@ -20,7 +20,8 @@ type retentionField struct {
 // retentionFields are the fields of the form. Bytes are typed in GB.
 var retentionFields = []retentionField{
 	{"evidence_days", "Evidence, days after upload", func(r *leaks.Retention) **int64 { return &r.EvidenceDays }, 1},
-	{"evidence_bytes", "Evidence of the project, GB", func(r *leaks.Retention) **int64 { return &r.EvidenceBytes }, 1 << 30},
+	{"evidence_bytes", "Evidence of the project, GB",
+		func(r *leaks.Retention) **int64 { return &r.EvidenceBytes }, 1 << 30},
 	{"run_days", "Runs and reports, days after the last upload", func(r *leaks.Retention) **int64 { return &r.RunDays }, 1},
 	{"run_bytes", "Captures and tables of the project, GB", func(r *leaks.Retention) **int64 { return &r.RunBytes }, 1 << 30},
 }
