@@ -92,7 +92,7 @@ func ReadWithin(r io.Reader, most int64) (*Capture, error) {
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
 		tagFormer: c.takeFormer, tagWork: c.takeWork, tagExit: c.takeExit, tagSampling: c.takeSampling, tagRan: c.takeRan,
-		tagLines: c.takeLines,
+		tagLines:   c.takeLines,
 		tagPrinted: c.takePrinted,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // A crtBlock is what identifies a block in a list without stacks. Texts are numbers of crtBlocks.texts: a key without
@@ -126,7 +127,7 @@ func (c *crtBlocks) names() *crtNames {
 	for at := range n.sizes {
 		lines = append(lines, at)
 	}
-	slices.SortFunc(lines, func(a, b sourceLine) int {
+	sorting.Unstable(lines, func(a, b sourceLine) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
 	type group struct {

@@ -2,6 +2,7 @@ package exitlog
 
 import (
 	"cmp"
+	"heapdrift/ingest/sorting"
 	"slices"
 )
 
@@ -84,7 +85,7 @@ func mayRepeat(blocks []shownBlock) bool {
 		}
 		ranges[n].least, ranges[n].most = min(ranges[n].least, b.number), max(ranges[n].most, b.number)
 	}
-	slices.SortFunc(ranges, func(a, b numberRange) int { return cmp.Compare(a.least, b.least) })
+	sorting.Unstable(ranges, func(a, b numberRange) int { return cmp.Compare(a.least, b.least) })
 	most := int64(-1)
 	for i, r := range ranges {
 		if r.least <= most && r.list != ranges[i-1].list {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // MaxExitTests is how many tests a report names with what they left. A suite may have more: then those with leaks come
@@ -110,7 +111,7 @@ func (d *draft) listTests() {
 			testAt(name).Whole = true
 		}
 	}
-	slices.SortFunc(tests, func(a, b ExitTest) int {
+	sorting.Unstable(tests, func(a, b ExitTest) int {
 		return cmp.Or(cmp.Compare(b.Lost.Bytes, a.Lost.Bytes), cmp.Compare(b.Leaks, a.Leaks), strings.Compare(a.Test, b.Test))
 	})
 	if more := len(tests) - MaxExitTests; more > 0 {

@@ -412,7 +412,7 @@ func TestTombstones(t *testing.T) {
 		}
 		// A later upload of the same file to the same run is another one.
 		list := []store.Tombstone{{RunID: stays.RunID, SHA256: stays.SHA256, What: "file", DeletedAt: stays.UploadedAt}, {RunID: stays.RunID, What: "run", DeletedAt: stays.UploadedAt.Add(-time.Hour)}}
-		if runs, files, err := target.Store.BuryAgain(ctx, list); runs != 0 || files != 0 || err != nil {
+		if runs, files, err := target.Store.DeleteRestored(ctx, list); runs != 0 || files != 0 || err != nil {
 			t.Errorf("%s: what came after a tombstone: %d, %d, %v", from, runs, files, err)
 		}
 	}

@@ -50,7 +50,7 @@ func Restore(ctx context.Context, from blob.Store, name string, to Installation,
 	}); err != nil {
 		return r, err
 	}
-	if r.Runs, r.Files, err = to.Store.BuryAgain(ctx, tombs); err != nil {
+	if r.Runs, r.Files, err = to.Store.DeleteRestored(ctx, tombs); err != nil {
 		return r, err
 	}
 	uses, err := store.Read(ctx, to.Store, func(v store.View) ([]backupstore.BlobUse, error) {

@@ -27,7 +27,7 @@ type RunRating struct {
 	Rate     *score.Rate        // nil where it does not grow
 	Stayed   score.StayedBlocks // blocks that stayed, by part of the run
 	Held     int64              // most blocks held at once
-	Lost     int64 // blocks that lists of leaks at exit show as lost; 0 where none does
+	Lost     int64              // blocks that lists of leaks at exit show as lost; 0 where none does
 }
 
 // leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be

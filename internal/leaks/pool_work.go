@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
@@ -63,7 +64,7 @@ func (p *Pool) compareWork(at int, own *RunRating) *WorkComparison {
 		}
 		c.Runs = append(c.Runs, count)
 	}
-	slices.SortStableFunc(c.Runs, func(a, b WorkCount) int { return compareWork(&a, &b) })
+	sorting.Stable(c.Runs, func(a, b WorkCount) int { return compareWork(&a, &b) })
 	if !c.tells() {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/compare"
@@ -44,7 +45,7 @@ func ReviewOf(side *compare.BuildResult) Review {
 			r.Leaks = append(r.Leaks, unaccepted(f))
 		}
 	}
-	slices.SortStableFunc(r.Leaks, func(a, b UnacceptedLeak) int {
+	sorting.Stable(r.Leaks, func(a, b UnacceptedLeak) int {
 		return cmp.Or(cmp.Compare(b.Held.Bytes, a.Held.Bytes), strings.Compare(a.Title, b.Title))
 	})
 	return r
@@ -144,7 +145,7 @@ func (r *Review) by(keyOf func(*UnacceptedLeak) groupKey) []LeakGroup {
 			g.Certain++
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b LeakGroup) int {
+	sorting.Stable(groups, func(a, b LeakGroup) int {
 		return cmp.Or(cmp.Compare(b.Held.Bytes, a.Held.Bytes), cmp.Compare(len(b.Leaks), len(a.Leaks)),
 			strings.Compare(a.Name(), b.Name()))
 	})

@@ -97,7 +97,8 @@ func (c *Client) ReportRestored(ctx context.Context, project, host string) error
 	return err
 }
 
-// ReportRestoredByKey tells the server that what the recordings with a key have changed is as before. It needs no token.
+// ReportRestoredByKey tells the server that what the recordings with a key have changed is as before. It needs no
+// token.
 func (c *Client) ReportRestoredByKey(ctx context.Context, project, key string, at time.Time) error {
 	_, err := c.sendJSON(ctx, http.MethodPost, "/api/v1/restored",
 		map[string]any{"project": project, "key": key, "restored_at": at})

@@ -3,9 +3,9 @@
 //	heapdrift ── starts ──→ starter ── starts ──→ resumer
 //	    └────────── "s" before a pause, "r" after it ──┘
 //
-// The resumer waits for the end of its input. It is a process of its own, as nobody else learns of a kill: Windows keeps
-// a process suspended whose suspender has ended. If the last letter is an s, it resumes the process. The starter ends at
-// once, so that the resumer is not in the tree of processes that "taskkill /t" ends.
+// The resumer waits for the end of its input. It is a process of its own, as nobody else learns of a kill: Windows
+// keeps a process suspended whose suspender has ended. If the last letter is an s, it resumes the process. The starter
+// ends at once, so that the resumer is not in the tree of processes that "taskkill /t" ends.
 package resumer
 
 import (

@@ -51,10 +51,10 @@ func (s *Store) ExportTombstones(ctx context.Context, limit int, export func([]T
 	return n, err
 }
 
-// BuryAgain deletes what the tombstones say that came back with a restore, also under a legal hold: when it was
-// deleted, none stood. What came after a tombstone is something else, and stays. It returns how many runs and files were
-// deleted.
-func (s *Store) BuryAgain(ctx context.Context, list []Tombstone) (runs, files int, err error) {
+// DeleteRestored deletes what tombstones name and a restore has brought back, also under a legal hold: when it was
+// deleted, none stood. What came after a tombstone is something else, and stays. It returns the numbers of runs and
+// files that it deleted.
+func (s *Store) DeleteRestored(ctx context.Context, list []Tombstone) (runs, files int, err error) {
 	anyway := func(pgx.Tx, int64) error { return nil }
 	for _, t := range list {
 		if t.What == "run" {
@@ -78,7 +78,7 @@ func (s *Store) BuryAgain(ctx context.Context, list []Tombstone) (runs, files in
 			return runs, files, db.Wrap("tombstone of a file", err)
 		}
 		for _, id := range ids {
-			if err := s.buryFile(ctx, t, id); err != nil {
+			if err := s.deleteFileAgain(ctx, t, id); err != nil {
 				return runs, files, err
 			}
 			files++
@@ -90,8 +90,8 @@ func (s *Store) BuryAgain(ctx context.Context, list []Tombstone) (runs, files in
 // restorer is who deletes again, for the audit.
 const restorer = "restore"
 
-// buryFile deletes a file again: by hand, with what was read of it, unless the report rests on nothing else.
-func (s *Store) buryFile(ctx context.Context, t Tombstone, evidence int64) error {
+// deleteFileAgain deletes a file again: by hand, with what was read of it, unless the report rests on nothing else.
+func (s *Store) deleteFileAgain(ctx context.Context, t Tombstone, evidence int64) error {
 	if t.What == "file" {
 		err := s.deleteEvidence(ctx, t.RunID, evidence, restorer, func(pgx.Tx, int64) error { return nil })
 		var last *leaks.FieldError

@@ -21,7 +21,8 @@ func findingOf(f *analysis.Finding) Finding {
 		Signature: f.Signature, Kind: f.Kind, Title: f.Title, Leaf: f.Leaf, Outline: f.Outline, Frames: f.Frames,
 		Blame: f.Blame,
 		Class: f.Verdict, Score: f.Score, Certain: f.Certain, Immaterial: f.Immaterial, Risk: f.Risk,
-		Outstanding: f.Outstanding, Allocated: -1, AtExit: f.Verdict == analysis.ClassLeftAtExit, Listed: f.LeftAtExit.Listed().Alone(), Owner: f.Owner,
+		Outstanding: f.Outstanding, Allocated: -1, AtExit: f.Verdict == analysis.ClassLeftAtExit,
+		Listed: f.LeftAtExit.Listed().Alone(), Owner: f.Owner,
 		Known: f.Known, ByRule: f.Known != "",
 	}
 	if f.Growth != nil {

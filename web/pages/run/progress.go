@@ -200,12 +200,12 @@ func waitsFor(j *store.Job) string {
 
 // jobStages are those of a job that stands for a whole run.
 func jobStages(j *store.Job) []stage {
-	switch {
-	case j.State == "queued":
+	switch j.State {
+	case "queued":
 		return []stage{{waitsFor(j), "now"}}
-	case j.State == "running":
+	case "running":
 		return []stage{{jobStage(j), "now"}}
-	case j.State == "failed":
+	case "failed":
 		return []stage{{"failed", "failed"}}
 	}
 	return []stage{{"done", "done"}}

@@ -49,11 +49,11 @@ type Outcome struct {
 	Baseline string // build that it was compared with; "" for none
 	Scenario string
 	Commit   string
-	Gate     string   // one of the Gate constants
-	Code     string   // code of the error, where the gate is GateError; "" where there is none
-	Why      string   // what decided the gate
-	Sentence string   // the verdict, for people
-	Power    string   // which leak the evidence would have shown, for people
+	Gate     string // one of the Gate constants
+	Code     string // code of the error, where the gate is GateError; "" where there is none
+	Why      string // what decided the gate
+	Sentence string // the verdict, for people
+	Power    string // which leak the evidence would have shown, for people
 	// Record is the line that would record evidence that decides, and Kit the page with scripts that do; "" for none.
 	Record, Kit string
 	Matters     string   // the growth from which a leak matters, and who says so; "" where unknown
