@@ -150,7 +150,7 @@ var classes = map[string]string{
 // wanted is the class of each route, written here a second time: the table of package guard must say the same.
 var wanted = map[string]string{
 	"public": `
-		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, GET /download, GET /download/:platform/:file, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
+		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, GET /download, GET /download/:platform/:file, OPTIONS /api/v1/evidence, POST /api/v1/restored, GET /login, POST /login, POST /logout,
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
 	"known": `GET /, GET /account, GET /search`,
 	"server": `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit, POST /api/v1/projects,
@@ -158,7 +158,7 @@ var wanted = map[string]string{
 	"uploads": `GET /upload, POST /upload, POST /upload/glance, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,
 	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions, GET /api/v1/projects/:project/builds/:build`,
-	"read": `
+	"read": `GET /api/v1/runs/:id/tests, GET /api/v1/runs/:id/unaccepted, GET /runs/:id/accept, GET /runs/:id/tests, 
 		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/views/:view, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
 		GET /api/v1/compare, GET /api/v1/compare/tree, GET /api/v1/projects/:project, GET /api/v1/projects/:project/retention, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/kit, GET /projects/:project/kit.zip, GET /projects/:project/compare, GET /projects/:project/rules,
 		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview, GET /api/v1/projects/:project/suppressions,
@@ -168,7 +168,7 @@ var wanted = map[string]string{
 		PUT /api/v1/projects/:project/builds/:build/ancestors, POST /api/v1/projects/:project/builds/:build/symbols, POST /api/v1/runs/:id/complete, PUT /api/v1/runs/:id/recording, POST /api/v1/projects/:project/restored, POST /api/v1/runs/:id/symbolise, POST /runs/:id/symbolise,
 		POST /api/v1/runs/:id/retry, POST /api/v1/runs/:id/cancel, POST /runs/:id/retry, POST /runs/:id/cancel`,
 	"change": `
-		POST /api/v1/runs/:id/process, POST /runs/:id/process, POST /runs/:id/accept, POST /projects/:project/rules, POST /projects/:project/rules/import, POST /projects/:project/baseline,
+		POST /api/v1/runs/:id/process, POST /runs/:id/process, POST /runs/:id/accept, POST /api/v1/runs/:id/accept, POST /projects/:project/rules, POST /projects/:project/rules/import, POST /projects/:project/baseline,
 		POST /projects/:project/signatures, POST /projects/:project/signatures/:signature, POST /projects/:project/signatures/:signature/comments, POST /projects/:project/signatures/:signature/merge,
 		POST /api/v1/projects/:project/baseline, PUT /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/import, PATCH /api/v1/projects/:project/signatures/:signature,
 		POST /api/v1/projects/:project/signatures/:signature/comments, POST /api/v1/projects/:project/signatures/:signature/merge`,

@@ -125,8 +125,11 @@ func (k *Retention) DeleteOldRuns(ctx context.Context) (deleted store.Removal, e
 // Sweep deletes blobs that only rows referred to which are deleted, expired or replaced. A blob that a job may be about
 // to refer to stays for another hour.
 func (k *Retention) Sweep(ctx context.Context) (freed store.Removal, err error) {
+	if err := k.checkInstallation(ctx); err != nil {
+		return freed, err
+	}
 	for {
-		n, err := k.Store.DeleteUnwantedBlobs(ctx, sweepBatch, func(key string, idle bool) (bool, error) {
+		done, err := k.Store.DeleteUnwantedBlobs(ctx, sweepBatch, func(key string, idle bool) (bool, error) {
 			there, err := k.Blobs.Stat(ctx, key)
 			switch {
 			case errors.Is(err, blob.ErrNotFound):
@@ -143,7 +146,7 @@ func (k *Retention) Sweep(ctx context.Context) (freed store.Removal, err error) 
 			freed.Bytes += there.Size
 			return true, nil
 		})
-		if err != nil || n < sweepBatch {
+		if err != nil || done == 0 {
 			return freed, err
 		}
 	}
@@ -162,7 +165,11 @@ func (k *Retention) sweepDaily(ctx context.Context) (store.Removal, error) {
 // show reports false stays, and counts all the same.
 func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration,
 	show func(blob.Info) bool) (freed store.Removal, err error) {
+	if err := k.checkInstallation(ctx); err != nil {
+		return freed, err
+	}
 	var keys []string
+	var failed error
 	flush := func() error {
 		_, err := k.Store.DeleteOrphans(ctx, keys, func(key string, _ bool) (bool, error) {
 			now, err := k.Blobs.Stat(ctx, key)
@@ -194,12 +201,12 @@ func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration,
 		}
 		keys = append(keys, info.Key)
 		if len(keys) == sweepBatch {
-			if err := flush(); err != nil {
-				return freed, err
+			if failed = errors.Join(failed, flush()); ctx.Err() != nil {
+				return freed, failed
 			}
 		}
 	}
-	return freed, flush()
+	return freed, errors.Join(failed, flush())
 }
 
 // exportTombstones stores beside the blobs what was deleted, for a restore of an older backup. It frees nothing.

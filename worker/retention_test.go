@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 	"heapdrift/worker"
 )
@@ -164,6 +166,9 @@ func TestKeeperSparesWhatIsStoredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	keeper := &worker.Retention{Store: s, Blobs: listedOld{blobs}, Log: slog.New(slog.DiscardHandler)}
+	if err := keeper.Claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if got, err := keeper.SweepOrphans(t.Context(), worker.OrphanAge, func(blob.Info) bool { return true }); err != nil || got.Files != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -289,5 +294,145 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 		if _, err := blobs.Stat(t.Context(), blob.ContentKey(deleted.SHA256)); (err == nil) != test.kept {
 			t.Errorf("%s: kept %t, want %t", test.name, err == nil, test.kept)
 		}
+	}
+}
+
+// A database that the blob store does not belong to deletes nothing of it: one that is new, and one that was restored.
+func TestKeeperLeavesBlobsOfOthers(t *testing.T) {
+	ctx := t.Context()
+	blobs, err := blob.Open(ctx, "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything := func(blob.Info) bool { return true }
+	keeperOf := func() (*worker.Retention, *store.Store) {
+		s, conn := storetest.Open(t)
+		if _, err := conn.Exec(ctx, `update installation set id = gen_random_uuid()::text`); err != nil { // tests copy one database
+			t.Fatal(err)
+		}
+		return &worker.Retention{Store: s, Blobs: agedStore{blobs, 48 * time.Hour}, Log: slog.New(slog.DiscardHandler)}, s
+	}
+	sweep := func(k *worker.Retention) (store.Removal, error) {
+		_, err := k.Sweep(ctx)
+		freed, err2 := k.SweepOrphans(ctx, worker.OrphanAge, everything)
+		return freed, errors.Join(err, err2)
+	}
+	first, s := keeperOf()
+	if _, err := sweep(first); err != nil { // an empty store belongs to whoever comes first
+		t.Fatal(err)
+	}
+	e, err := (&intake.Intake{Store: s, Blobs: blobs}).Accept(ctx, leaks.UploadTarget{Project: "p", Build: "1"}, "a.txt", strings.NewReader(log(1, 50)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := keeperOf()
+	for range 2 {
+		if freed, err := sweep(other); !errors.Is(err, worker.ErrForeignBlobs) || freed != (store.Removal{}) {
+			t.Errorf("another database: %+v, %v", freed, err)
+		}
+	}
+	if err := blobs.Delete(ctx, "installation"); err != nil { // as a version of before left it
+		t.Fatal(err)
+	}
+	if _, err := sweep(other); !errors.Is(err, worker.ErrForeignBlobs) {
+		t.Errorf("a new database on a store without an ID: %v", err)
+	}
+	if _, err := sweep(first); err != nil {
+		t.Errorf("the database whose rows name content of a store without an ID: %v", err)
+	}
+	if _, err := sweep(other); !errors.Is(err, worker.ErrForeignBlobs) {
+		t.Errorf("then the other: %v", err)
+	}
+	if _, err := blobs.Stat(ctx, blob.ContentKey(e.SHA256)); err != nil {
+		t.Error(err)
+	}
+	if err := other.Claim(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if freed, err := sweep(other); err != nil || freed.Files != 1 {
+		t.Errorf("after the claim: %+v, %v", freed, err)
+	}
+	if _, err := sweep(first); !errors.Is(err, worker.ErrForeignBlobs) {
+		t.Errorf("the former one after the claim: %v", err)
+	}
+}
+
+// stubbornStore cannot delete one blob.
+type stubbornStore struct {
+	blob.Store
+	key string
+}
+
+func (s stubbornStore) Delete(ctx context.Context, key string) error {
+	if key == s.key {
+		return errors.New("the object is locked")
+	}
+	return s.Store.Delete(ctx, key)
+}
+
+// A blob that cannot be deleted, and one that somebody needs, keep no other blob.
+func TestKeeperPassesOverBlobsThatStay(t *testing.T) {
+	ctx := t.Context()
+	s, conn := storetest.Open(t)
+	files, err := blob.Open(ctx, "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&intake.Intake{Store: s, Blobs: files}).Accept(ctx, leaks.UploadTarget{Project: "p", Build: "1"}, "a.txt", strings.NewReader(log(1, 50))); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for i := range 120 {
+		digest, err := blob.PutContent(ctx, files, strings.NewReader(fmt.Sprint("content ", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, blob.ContentKey(digest.SHA256))
+	}
+	fill := func() {
+		t.Helper()
+		for _, statement := range []string{`delete from unwanted_blobs`,
+			`insert into unwanted_blobs (key, at) select 'sha256/' || left(sha256, 2) || '/' || sha256, now() - interval '3 hours' from evidence`} {
+			if _, err := conn.Exec(ctx, statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := conn.Exec(ctx, `insert into unwanted_blobs (key, at) select k, now() - interval '1 hour' from unnest($1::text[]) k`, keys[1:]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(ctx, `insert into unwanted_blobs (key, at) values ($1, now() - interval '2 hours')`, keys[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	k := &worker.Retention{Store: s, Blobs: stubbornStore{agedStore{files, 48 * time.Hour}, keys[0]}, Log: slog.New(slog.DiscardHandler)}
+	var freed store.Removal
+	for range 4 { // a round ends where a blob cannot be deleted
+		n, err := k.Sweep(ctx)
+		if freed.Files += n.Files; err == nil {
+			t.Error("nobody hears of the blob that stays")
+		}
+	}
+	if freed.Files != 119 {
+		t.Errorf("%d of 119 blobs were deleted", freed.Files)
+	}
+	if _, err := files.Stat(ctx, keys[0]); err != nil {
+		t.Error(err)
+	}
+	for i := range keys {
+		digest, err := blob.PutContent(ctx, files, strings.NewReader(fmt.Sprint("again ", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[i] = blob.ContentKey(digest.SHA256)
+	}
+	fill()
+	k.Blobs = agedStore{files, 48 * time.Hour}
+	if n, err := k.Sweep(ctx); err != nil || n.Files != 120 {
+		t.Errorf("%+v of 120 blobs behind one that is needed: %v", n, err)
+	}
+	freed, err = k.SweepOrphans(ctx, worker.OrphanAge, func(blob.Info) bool { return true })
+	if err != nil || freed.Files != 1 { // the one that could not be deleted
+		t.Errorf("orphans: %+v, %v", freed, err)
 	}
 }

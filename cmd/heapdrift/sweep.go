@@ -70,6 +70,7 @@ func sweep(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("sweep", flag.ContinueOnError)
 	dry := flags.Bool("dry-run", false, "list what would be deleted, and delete nothing")
 	older := flags.Duration("older", worker.OrphanAge, "least age of a blob without a row")
+	claim := flags.Bool("claim", false, "first make the blob store part of this installation, after a restore")
 	rest, err := parse(flags, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -86,6 +87,11 @@ func sweep(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	keeper := &worker.Retention{Store: db, Blobs: blobs, Log: slog.New(slog.DiscardHandler)}
+	if *claim {
+		if err := keeper.Claim(ctx); err != nil {
+			return exitInput, err
+		}
+	}
 	var unwanted store.Removal
 	if !*dry {
 		if unwanted, err = keeper.Sweep(ctx); err != nil {

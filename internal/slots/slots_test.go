@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -192,23 +193,23 @@ func TestNobodyWaitsForAQueue(t *testing.T) {
 			}
 			synctest.Wait()
 			others := 1 + random.IntN(all)
-			got := 0
+			var got atomic.Int32
 			for range others {
 				go func() {
 					if _, err := s.Enter(t.Context(), Holder{2, "other"}); err == nil {
-						got++
+						got.Add(1)
 					}
 				}()
 			}
 			synctest.Wait()
 			for range min(others, all/2) {
-				before := got
+				before := got.Load()
 				random.Shuffle(len(held), func(i, j int) { held[i], held[j] = held[j], held[i] })
 				held[0]()
 				held = held[1:]
 				synctest.Wait()
-				if got != before+1 {
-					t.Fatalf("seed %d: %d of %d slots are the other's after one came free", seed, got, all)
+				if got.Load() != before+1 {
+					t.Fatalf("seed %d: %d of %d slots are the other's after one came free", seed, got.Load(), all)
 				}
 			}
 			for len(s.waiting) > 0 { // ends the waiters, which the bubble waits for

@@ -104,38 +104,52 @@ func dropBlobs(ctx context.Context, tx pgx.Tx, keys []string, drop blobDrop) (dr
 }
 
 // DeleteUnwantedBlobs calls drop with the keys of at most limit blobs that only rows referred to which are deleted,
-// expired or replaced. Where drop reports false, the blob is asked for again at the next call. It returns how many were
-// dropped.
-func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int, drop blobDrop) (dropped int, err error) {
+// expired or replaced. Where drop reports false or an error, the blob is asked for again behind all others, and the
+// errors are returned together. It returns how many blobs need not be asked for again.
+func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int, drop blobDrop) (done int, err error) {
+	var failed error
 	err = db.Tx(ctx, s, "drop unwanted blobs", func(tx pgx.Tx) error {
+		done, failed = 0, nil
 		keys, err := db.Values[string](ctx, tx,
 			`select key from unwanted_blobs order by at, key limit $1 for update skip locked`, limit)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		gone, wanted, err := dropBlobs(ctx, tx, keys, drop)
+		gone, wanted, err := dropBlobs(ctx, tx, keys, collecting(drop, &failed))
 		if err != nil {
 			return err
 		}
-		dropped = len(gone)
-		done := slices.Concat(gone, wanted)
-		if _, err := tx.Exec(ctx, `delete from unwanted_blobs where key = any($1)`, done); err != nil {
+		settled := slices.Concat(gone, wanted)
+		done = len(settled)
+		if _, err := tx.Exec(ctx, `delete from unwanted_blobs where key = any($1)`, settled); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `update unwanted_blobs set at = now() where key = any($1)`, keys) // behind the others
 		return err
 	})
-	return dropped, err
+	return done, errors.Join(err, failed)
 }
 
-// DeleteOrphans calls drop with those of the keys that no row refers to, and returns how many were dropped.
+// DeleteOrphans calls drop with those of the keys that no row refers to, and returns how many were dropped. The errors
+// of drop are returned together.
 func (s *Store) DeleteOrphans(ctx context.Context, keys []string, drop blobDrop) (dropped int, err error) {
+	var failed error
 	err = db.Tx(ctx, s, "drop orphans", func(tx pgx.Tx) error {
-		gone, _, err := dropBlobs(ctx, tx, keys, drop)
+		failed = nil
+		gone, _, err := dropBlobs(ctx, tx, keys, collecting(drop, &failed))
 		dropped = len(gone)
 		return err
 	})
-	return dropped, err
+	return dropped, errors.Join(err, failed)
+}
+
+// collecting is drop without errors, which it joins to failed: a blob that cannot be deleted keeps no other one.
+func collecting(drop blobDrop, failed *error) blobDrop {
+	return func(key string, idle bool) (bool, error) {
+		gone, err := drop(key, idle)
+		*failed = errors.Join(*failed, err)
+		return gone && err == nil, nil
+	}
 }
 
 // ClaimRound reports whether the caller is to do a round of work that one worker does for all: it was last begun longer

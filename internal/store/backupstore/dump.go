@@ -39,7 +39,7 @@ type BlobUse struct {
 
 // left are tables that a backup leaves out: those of goose, which a migration fills, uploads under way, whose parts are
 // not copied, and nodes, which say every few seconds that they are there.
-var left = []string{"goose_db_version", "uploads", "nodes"}
+var left = []string{"goose_db_version", "uploads", "nodes", "installation"}
 
 // DumpTables writes every table to what open returns for it, all of one snapshot.
 func DumpTables(ctx context.Context, s *store.Store,
