@@ -127,7 +127,7 @@ func (p *parts) watchOutages() *outage.Watch {
 		host = "unknown"
 	}
 	return outage.NewWatch(host, outage.OfTempDir(host), outage.OfBlobs(host, p.blobs),
-		outage.OfDatabase(host, p.store.Ping))
+		outage.OfDatabase(host, p.store.TryWrite))
 }
 
 // readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it.

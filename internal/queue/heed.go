@@ -78,12 +78,12 @@ const (
 	releasePause = time.Second
 )
 
-// release gives a job back that an outage has stopped. The database may be what is away: then it is tried until the
-// worker stops, because a lease that runs out costs an attempt.
+// release gives a job back that an outage has stopped. The database may be what is away or full: then it is tried until
+// the worker stops, because a lease that runs out costs an attempt.
 func (n *Node) release(ctx context.Context, l store.Lease, f store.Failure) error {
 	for {
 		err := n.releaseOnce(ctx, l, f)
-		if err == nil || !store.IsUnavailable(err) {
+		if err == nil || !store.IsUnavailable(err) && !store.IsDiskFull(err) {
 			return err
 		}
 		select {

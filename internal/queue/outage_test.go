@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"heapdrift/internal/await"
 	"heapdrift/internal/outage"
 	"heapdrift/internal/queue"
@@ -152,5 +154,53 @@ func TestProbesDecideOnUnknownFailures(t *testing.T) {
 	await.Until(t, "the refusal", inState(t, s, e.RunID, "failed"))
 	if job := jobs(t, s, e.RunID)[0]; job.ErrorCode != "unknown-format" {
 		t.Errorf("%+v", job)
+	}
+}
+
+// A database whose disk is full takes no job back. The worker tries until it does, and the attempt does not count.
+func TestOutageOfFullDatabaseCostsNoAttempt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	url := testdb.New(t)
+	s, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the test is over
+	sql := func(query string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sql(`create sequence refused`)
+	sql(`create function refuse() returns trigger language plpgsql as $$ begin
+		perform nextval('refused'); raise 'could not extend file' using errcode = '53100'; end $$`)
+	sql(`create trigger full_disk before update on jobs for each row when (new.error_code = 'outage')
+		execute function refuse()`)
+	var d disk
+	opt := fast(brokers["miniredis"](t))
+	opt.Outages = outage.NewWatch("w2", outage.Probe{Try: d.probe})
+	start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing,
+		store.JobRead: func(context.Context, *queue.Job) error {
+			d.full.Store(true)
+			return fmt.Errorf("worker: store artifact: %w", syscall.ENOSPC)
+		}}, opt)
+	e := addEvidence(t, s, "first")
+	await.Until(t, "a refusal of the database", func() bool {
+		var called bool
+		err := conn.QueryRow(t.Context(), `select is_called from refused`).Scan(&called)
+		return err == nil && called
+	})
+	sql(`drop trigger full_disk on jobs`)
+	await.Until(t, "the job given back", inState(t, s, e.RunID, "queued"))
+	if job := jobs(t, s, e.RunID)[0]; job.Attempt != 0 || job.ErrorCode != store.CodeOutage {
+		t.Errorf("given back as %+v", job)
 	}
 }
