@@ -59,6 +59,21 @@ func (w *Watch) Report(ctx context.Context, err error) *Outage {
 func (w *Watch) set(o *Outage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.setLocked(o)
+}
+
+// replace is set unless the outage is another than former by now: then it reports false.
+func (w *Watch) replace(former, o *Outage) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.current != former {
+		return false
+	}
+	w.setLocked(o)
+	return true
+}
+
+func (w *Watch) setLocked(o *Outage) {
 	if (w.current == nil) != (o == nil) {
 		close(w.changed)
 		w.changed = make(chan struct{})
@@ -93,13 +108,15 @@ func (w *Watch) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		if !w.replace(current, found) { // reported since it was read: it has a trial of its own
+			continue
+		}
 		switch {
 		case found == nil:
 			pause = firstPause
 		case current != nil:
 			pause = min(2*pause, longestPause)
 		}
-		w.set(found)
 	}
 }
 

@@ -16,9 +16,18 @@ type machine struct {
 	low, broken bool
 	began       time.Time
 	tried       []time.Duration // since began
+	beside      func()          // done once, during a look or a trial
+}
+
+func (m *machine) other() {
+	if beside := m.beside; beside != nil {
+		m.beside = nil
+		beside()
+	}
 }
 
 func (m *machine) look(context.Context) *Outage {
+	m.other()
 	if m.low {
 		return &Outage{Part: TempDir, Sentence: "low"}
 	}
@@ -149,6 +158,34 @@ func TestWatchPauses(t *testing.T) {
 		after(firstPause)
 		if says(w) != "" || !slices.Equal(m.tried, []time.Duration{firstPause}) {
 			t.Errorf("%q, trials at %v", says(w), m.tried)
+		}
+	})
+}
+
+// An outage that is reported while the watch looks, or while it ends another, lasts until a trial of its own.
+func TestReportDuringLook(t *testing.T) {
+	watched(t, func(t *testing.T, m *machine, w *Watch) {
+		for _, pause := range []time.Duration{lookEvery, firstPause} { // without an outage, and in one
+			if pause == firstPause {
+				w.Report(t.Context(), syscall.ENOMEM)
+			}
+			m.beside = func() {
+				w.Report(t.Context(), syscall.ENOSPC)
+				m.tried, m.began = nil, time.Now()
+			}
+			after(pause)
+			if o, _ := w.Current(); m.beside != nil || o == nil || o.Part != Disk {
+				t.Errorf("behind %v: %v", pause, o)
+			}
+			m.tried = nil
+			after(firstPause - time.Millisecond)
+			if says(w) == "" || len(m.tried) > 0 {
+				t.Errorf("%q, trials at %v", says(w), m.tried)
+			}
+			after(time.Millisecond)
+			if says(w) != "" || !slices.Equal(m.tried, []time.Duration{firstPause}) {
+				t.Errorf("%q, trials at %v", says(w), m.tried)
+			}
 		}
 	})
 }
