@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -108,7 +109,7 @@ func (s *Store) ExpireEvidence(ctx context.Context, d RetentionDefaults, limit i
 }
 
 // oldRuns are runs that are older than their project keeps runs, or whose captures and allocation tables exceed what it
-// may hold. A run is as old as its last upload. $3 is how many, and $4 the only run that is asked for, 0 for all.
+// may hold. A run is as old as its last upload. $3 is how many.
 const oldRuns = `
 	with aged as (
 		select r.id, b.project_id, greatest(r.created_at, (select max(e.uploaded_at) from evidence e where e.run_id = r.id)) as at,
@@ -123,21 +124,65 @@ const oldRuns = `
 	select r.id from kept k join runs r on r.id = k.id join builds b on b.id = r.build_id
 	where (k.days > 0 and k.at < now() - k.days * interval '1 day' or k.most > 0 and k.total > k.most)
 		and k.held_at is null and r.held_at is null and not b.pinned and b.id is distinct from k.baseline_id and ` + isQuiet + `
-		and $4::bigint in (0, r.id)
 	order by k.at, r.id limit $3`
 
 // ListOldRuns lists runs that retention deletes, the oldest first and at most limit of them. Runs under a legal hold,
 // runs that jobs work on, and those of pinned builds and of the baseline are not among them.
 func (v View) ListOldRuns(ctx context.Context, d RetentionDefaults, limit int) ([]int64, error) {
-	list, err := db.Values[int64](ctx, db.Q(v), oldRuns, d.RunDays, d.RunBytes, limit, 0)
+	list, err := db.Values[int64](ctx, db.Q(v), oldRuns, d.RunDays, d.RunBytes, limit)
 	return list, db.Wrap("old runs", err)
 }
+
+// runAge is when the last upload of a run r came.
+const runAge = `greatest(r.created_at, (select max(e.uploaded_at) from evidence e where e.run_id = r.id))`
+
+// oldRun is a run $3 with the limits of its project, and whether it exceeds them: its age, or its bytes with those of
+// the newer runs of the project.
+const oldRun = `
+	with asked as (
+		select r.id, p.id as project_id, ` + runAge + ` as at,
+			coalesce((p.retention->>'run_days')::bigint, $1) as days,
+			coalesce((p.retention->>'run_bytes')::bigint, $2) as most
+		from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id where r.id = $3)
+	select a.at, a.days, a.most, case
+		when a.days > 0 and a.at < now() - a.days * interval '1 day' then true
+		when a.most > 0 then a.most < (
+			select sum(r.table_bytes + coalesce((
+				select sum(c.artifact_bytes + c.table_bytes) from evidence e join captures c on c.evidence_id = e.id
+				where e.run_id = r.id), 0))
+			from builds b join runs r on r.build_id = b.id
+			where b.project_id = a.project_id and (` + runAge + `, r.id) >= (a.at, a.id))
+		else false end as exceeds
+	from asked a`
+
+// oldRunStill finds a run $3 that has exceeded the limits $5 and $6 when its last upload had come at $4, unless an
+// upload, a limit or a reason to keep the run has come since. It looks at no other run: the project is locked.
+const oldRunStill = `
+	select r.id from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id
+	where r.id = $3 and ` + runAge + ` = $4 and coalesce((p.retention->>'run_days')::bigint, $1) = $5
+		and coalesce((p.retention->>'run_bytes')::bigint, $2) = $6
+		and p.held_at is null and r.held_at is null and not b.pinned
+		and b.id is distinct from p.baseline_id and ` + isQuiet
 
 // DeleteOldRun deletes a run as DeleteRun does, if it is still one that ListOldRuns lists: evidence may have come. It
 // reports whether it did.
 func (s *Store) DeleteOldRun(ctx context.Context, run int64, d RetentionDefaults) (bool, error) {
-	err := s.deleteRun(ctx, run, "", func(tx pgx.Tx, _ int64) error {
-		_, err := db.Value[int64](ctx, tx, oldRuns, d.RunDays, d.RunBytes, 1, run)
+	type oldness struct {
+		At         time.Time
+		Days, Most int64
+		Exceeds    bool
+	}
+	old, err := Read(ctx, s, func(v View) (oldness, error) {
+		return db.One[oldness](ctx, db.Q(v), oldRun, d.RunDays, d.RunBytes, run)
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), errors.Is(err, ErrNotFound), err == nil && !old.Exceeds:
+		return false, nil
+	case err != nil:
+		return false, db.Wrap("old run", err)
+	}
+	err = s.deleteRun(ctx, run, "", func(tx pgx.Tx, _ int64) error {
+		_, err := db.Value[int64](ctx, tx, oldRunStill, d.RunDays, d.RunBytes, run, old.At, old.Days, old.Most)
 		return err // without a row, ErrNotFound
 	})
 	if errors.Is(err, ErrNotFound) {

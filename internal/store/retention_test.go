@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/await"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
@@ -199,6 +200,53 @@ func TestOldRuns(t *testing.T) {
 		deleted := must[bool](t)(l.DeleteOldRun(t.Context(), run, d))
 		if left := l.text(`select count(*)::text from runs`); (len(listed) == 1) != test.deleted || deleted != test.deleted || (left == "0") != test.deleted {
 			t.Errorf("%s: listed %v, deleted %t, %s left; want %t", what, listed, deleted, left, test.deleted)
+		}
+	}
+}
+
+// A run that was to go for its size stays where evidence, or a limit, comes before nobody else can change it.
+func TestOldRunIsNewAgain(t *testing.T) {
+	l := newLab(t)
+	for what, test := range map[string]struct {
+		change  string
+		deleted bool
+	}{
+		"nothing came":    {`select`, true},
+		"evidence came":   {`update evidence set uploaded_at = now()`, false},
+		"a limit came":    {`update projects set retention = '{"run_bytes": 99}'`, false},
+		"a hold came":     {`update runs set held_at = now()`, false},
+		"a job came":      {`insert into jobs (kind, run_id) select 'analyse', id from runs`, false},
+		"a baseline came": {`update projects set baseline_id = (select id from builds)`, false},
+	} {
+		l := l.emptied(t)
+		l.oldest("a")
+		l.sql(`update runs set table_bytes = 5`)
+		d := store.RetentionDefaults{RunBytes: 4}
+		listed := must[[]int64](t)(l.now().ListOldRuns(t.Context(), d, 10))
+		if len(listed) != 1 {
+			t.Fatalf("%s: listed %v", what, listed)
+		}
+		beside := must[labTx](t)(l.begin())
+		if err := errors.Join(beside.Exec(`select from projects for update`), beside.Exec(test.change)); err != nil {
+			t.Fatal(err)
+		}
+		deleted := make(chan bool, 1)
+		go func() {
+			gone, err := l.DeleteOldRun(t.Context(), listed[0], d)
+			if err != nil {
+				t.Error(err)
+			}
+			deleted <- gone
+		}()
+		await.Until(t, "the wait for the project", func() bool {
+			return must[int](t)(scan[int](l, `select count(*)::int from pg_stat_activity
+				where wait_event_type = 'Lock' and datname = current_database()`)) == 1
+		})
+		if err := beside.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if gone := <-deleted; gone != test.deleted {
+			t.Errorf("%s: deleted %t", what, gone)
 		}
 	}
 }
