@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -327,6 +328,29 @@ func TestOldestSymbolFilesFirst(t *testing.T) {
 		must[store.Removal](t)(l.DeleteOldSymbolFiles(t.Context(), store.RetentionDefaults{SymbolBytes: 9}, 1))
 		if got := l.text(`select string_agg(name, ' ' order by name) from symbol_files`); got != want {
 			t.Errorf("left are %s, want %s", got, want)
+		}
+	}
+}
+
+// A deletion that the database ends to resolve a deadlock begins anew.
+func TestRetentionBehindDeadlock(t *testing.T) {
+	l := newLab(t)
+	l.oldest("a")
+	must[store.CreatedSymbolFile](t)(l.CreateSymbolFile(t.Context(), appPDBOf("pdb-sha")))
+	l.sql(`update symbol_files set uploaded_at = now() - interval '2 days'`)
+	l.sql(`create sequence turns`) // a sequence keeps its value when a transaction ends without effect
+	l.sql(`create function deadlock() returns trigger language plpgsql as $$ begin
+		if nextval('turns') % 2 = 1 then raise 'deadlock detected' using errcode = '40P01'; end if;
+		return coalesce(new, old); end $$`)
+	l.sql(`create trigger deadlock before update on evidence for each row execute function deadlock()`)
+	l.sql(`create trigger deadlock before delete on symbol_files for each row execute function deadlock()`)
+	d := store.RetentionDefaults{EvidenceDays: 1, SymbolDays: 1}
+	for what, step := range map[string]func(context.Context, store.RetentionDefaults, int) (store.Removal, error){
+		"evidence": l.ExpireEvidence, "symbol files": l.DeleteOldSymbolFiles,
+	} {
+		l.sql(`alter sequence turns restart`)
+		if got, err := step(t.Context(), d, 10); err != nil || got.Files != 1 {
+			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
 }
