@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -27,6 +28,7 @@ func (m *machine) other() {
 }
 
 func (m *machine) look(context.Context) *Outage {
+	passOn()
 	m.other()
 	if m.low {
 		return &Outage{Part: TempDir, Sentence: "low"}
@@ -35,6 +37,7 @@ func (m *machine) look(context.Context) *Outage {
 }
 
 func (m *machine) try(context.Context) *Outage {
+	passOn()
 	m.tried = append(m.tried, time.Since(m.began))
 	if m.broken {
 		return &Outage{Part: Blobs, Sentence: "broken"}
@@ -63,8 +66,17 @@ func says(w *Watch) string {
 	return ""
 }
 
+var changed sync.Mutex
+
+// passOn orders what a test sets in a machine before what the watch reads there behind the next pause.
+func passOn() {
+	changed.Lock()
+	defer changed.Unlock()
+}
+
 // after lets time pass, and the watch do what is due then.
 func after(d time.Duration) {
+	passOn()
 	time.Sleep(d) //nolint:forbidigo // in a bubble of synctest
 	synctest.Wait()
 }
