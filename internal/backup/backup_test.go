@@ -434,3 +434,43 @@ func TestTombstonesUnderHold(t *testing.T) {
 		t.Errorf("%d runs deleted again", r.Runs)
 	}
 }
+
+// Tombstones are stored in files of bounded length.
+func TestTombstonesPerFile(t *testing.T) {
+	const perFile = 3
+	for n, want := range map[int]int{0: 0, perFile - 1: 1, perFile: 1, perFile + 1: 2, 2*perFile + 1: 3} {
+		to := open(t, t.TempDir())
+		if err := backup.PutTombstonesBy(t.Context(), to, make([]store.Tombstone, n), perFile); err != nil {
+			t.Fatal(err)
+		}
+		files := 0
+		for _, err := range to.List(t.Context(), "tombstones/") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			files++
+		}
+		if files != want {
+			t.Errorf("%d tombstones are in %d files, want %d", n, files, want)
+		}
+	}
+}
+
+// A file of tombstones may be larger than a manifest; one that is cut off is refused.
+func TestLargeFileOfTombstones(t *testing.T) {
+	p, to := newPlace(t), open(t, t.TempDir())
+	e := p.upload("a", "a")
+	p.write(to)
+	const tomb = `{"run": %d, "what": "run", "deleted_at": "2999-01-01T00:00:00Z"}`
+	text := "[" + fmt.Sprintf(tomb, e.RunID+1) + "," + strings.Repeat(" ", 65<<20) + fmt.Sprintf(tomb, e.RunID) + "]"
+	for _, cut := range []int{1, 0} {
+		if _, err := to.Put(t.Context(), "tombstones/a.json", strings.NewReader(text[:len(text)-cut])); err != nil {
+			t.Fatal(err)
+		}
+		target := newPlace(t)
+		r, err := backup.Restore(t.Context(), to, "", target.Installation, false)
+		if cut > 0 && err == nil || cut == 0 && (err != nil || r.Runs != 1) {
+			t.Errorf("%d bytes cut off: %d runs deleted, %v", cut, r.Runs, err)
+		}
+	}
+}

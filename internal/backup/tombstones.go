@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -18,18 +19,53 @@ import (
 // tombFolder begins the keys of tombstones, in a place of backups and beside the blobs.
 const tombFolder = "tombstones/"
 
+// tombstonesPerFile bounds the tombstones of a file, so that no file grows with the age of an installation.
+const tombstonesPerFile = 10_000
+
 // PutTombstones stores tombstones in a place, so that they outlive the database.
 func PutTombstones(ctx context.Context, to blob.Store, list []store.Tombstone) error {
-	if len(list) == 0 {
-		return nil
+	return putTombstones(ctx, to, list, tombstonesPerFile)
+}
+
+func putTombstones(ctx context.Context, to blob.Store, list []store.Tombstone, perFile int) error {
+	for chunk := range slices.Chunk(list, perFile) {
+		text, err := json.Marshal(chunk)
+		if err != nil {
+			return fmt.Errorf("backup: tombstones: %w", err)
+		}
+		key := tombFolder + time.Now().UTC().Format(nameLayout) + "-" + strings.ToLower(rand.Text()) + ".json"
+		if _, err := to.Put(ctx, key, bytes.NewReader(text)); err != nil {
+			return err //nolint:wrapcheck // says all
+		}
 	}
-	text, err := json.Marshal(list)
+	return nil
+}
+
+// readTombstones reads a file of tombstones, one after the other: of any size.
+func readTombstones(ctx context.Context, from blob.Store, key string) (list []store.Tombstone, err error) {
+	r, err := from.Open(ctx, key)
 	if err != nil {
-		return fmt.Errorf("backup: tombstones: %w", err)
+		return nil, err //nolint:wrapcheck // says all
 	}
-	key := tombFolder + time.Now().UTC().Format(nameLayout) + "-" + strings.ToLower(rand.Text()) + ".json"
-	_, err = to.Put(ctx, key, bytes.NewReader(text))
-	return err //nolint:wrapcheck // says all
+	defer func() { _ = r.Close() }() // read only
+	d := json.NewDecoder(io.NewSectionReader(r, 0, r.Size()))
+	start, err := d.Token()
+	if err == nil && start != json.Delim('[') {
+		err = fmt.Errorf("it begins with %v", start) //nolint:err113 // wrapped below
+	}
+	for err == nil && d.More() {
+		var t store.Tombstone
+		if err = d.Decode(&t); err == nil {
+			list = append(list, t)
+		}
+	}
+	if err == nil {
+		_, err = d.Token() // the end, which a file that is cut off lacks
+	}
+	if err != nil {
+		return nil, fmt.Errorf("backup: %s: %w", key, err)
+	}
+	return list, nil
 }
 
 // collectTombstones reads all tombstones that tell of an installation: those of the place, of the blobs, and of the
@@ -44,13 +80,9 @@ func collectTombstones(ctx context.Context, from blob.Store, to Installation) ([
 			if err != nil {
 				return nil, fmt.Errorf("backup: list tombstones: %w", err)
 			}
-			text, err := readAll(ctx, in, info.Key)
+			list, err := readTombstones(ctx, in, info.Key)
 			if err != nil {
 				return nil, err
-			}
-			var list []store.Tombstone
-			if err := json.Unmarshal(text, &list); err != nil {
-				return nil, fmt.Errorf("backup: %s: %w", info.Key, err)
 			}
 			all = append(all, list...)
 		}

@@ -1,0 +1,4 @@
+package backup
+
+// PutTombstonesBy is PutTombstones with another number of tombstones per file.
+var PutTombstonesBy = putTombstones
