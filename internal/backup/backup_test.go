@@ -474,3 +474,39 @@ func TestLargeFileOfTombstones(t *testing.T) {
 		}
 	}
 }
+
+// No run gets the number of another after a restore: a tombstone would delete that one in the next restore. The numbers
+// are known from the database that is replaced or from the tombstones of the place.
+func TestNumbersOfRunsAreNotUsedTwice(t *testing.T) {
+	ctx := t.Context()
+	for _, elsewhere := range []bool{false, true} {
+		dir := t.TempDir()
+		p, to := newPlace(t), open(t, dir)
+		p.upload("one", "1")
+		b0 := p.write(to)
+		good := p.upload("good", "2")
+		b1 := p.write(to)
+		last := good.RunID
+		if elsewhere { // only a tombstone tells of the third run
+			last = p.upload("third", "3").RunID
+			tomb := store.Tombstone{RunID: last, What: "run", DeletedAt: time.Now()}
+			if err := backup.PutTombstones(ctx, to, []store.Tombstone{tomb}); err != nil {
+				t.Fatal(err)
+			}
+			p = newPlace(t)
+		}
+		p.restore(to, b0.Name, true)
+		bad := p.upload("bad", "b")
+		if bad.RunID <= last {
+			t.Errorf("elsewhere %t: the number %d of a run is given again", elsewhere, bad.RunID)
+		}
+		if err := p.Store.DeleteRun(ctx, bad.RunID, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		r := p.restore(to, b1.Name, true)
+		const names = `select string_agg(name, ' ' order by id) from runs`
+		if got := p.text(names); got != "one good" || r.Runs != 0 {
+			t.Errorf("elsewhere %t: runs %s; %d deleted", elsewhere, got, r.Runs)
+		}
+	}
+}

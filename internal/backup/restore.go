@@ -45,7 +45,11 @@ func Restore(ctx context.Context, from blob.Store, name string, to Installation,
 	if err != nil {
 		return r, err
 	}
-	if err := backupstore.LoadTables(ctx, to.Store, &r.Dump, func(table string) (io.ReadCloser, error) {
+	lastRun := int64(0)
+	for _, t := range tombs {
+		lastRun = max(lastRun, t.RunID)
+	}
+	if err := backupstore.LoadTables(ctx, to.Store, &r.Dump, lastRun, func(table string) (io.ReadCloser, error) {
 		return openTable(ctx, from, r.Name, table)
 	}); err != nil {
 		return r, err

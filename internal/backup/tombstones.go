@@ -51,7 +51,7 @@ func readTombstones(ctx context.Context, from blob.Store, key string) (list []st
 	d := json.NewDecoder(io.NewSectionReader(r, 0, r.Size()))
 	start, err := d.Token()
 	if err == nil && start != json.Delim('[') {
-		err = fmt.Errorf("it begins with %v", start) //nolint:err113 // wrapped below
+		err = fmt.Errorf("it begins with %v", start)
 	}
 	for err == nil && d.More() {
 		var t store.Tombstone

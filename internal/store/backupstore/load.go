@@ -62,9 +62,19 @@ func ListTombstonesBefore(ctx context.Context, s *store.Store) (list []store.Tom
 }
 
 // LoadTables replaces everything in a database by the rows of a backup, which open returns by table, and brings the
-// schema to this version.
-func LoadTables(ctx context.Context, s *store.Store, d *Dump, open func(table string) (io.ReadCloser, error)) error {
+// schema to this version. No number is given twice, since tombstones name runs by them: sequences go on after those of
+// the backup and of the former database, that of runs also after lastRun.
+func LoadTables(ctx context.Context, s *store.Store, d *Dump, lastRun int64,
+	open func(table string) (io.ReadCloser, error)) error {
 	url := db.URL(s)
+	last, err := sequencesOf(ctx, db.Conns(s))
+	if err != nil {
+		return db.Wrap("sequences", err)
+	}
+	for name, value := range d.Sequences {
+		last[name] = max(last[name], value)
+	}
+	last[runSequence] = max(last[runSequence], lastRun)
 	if _, err := db.Conns(s).Exec(ctx, dropAll); err != nil {
 		return db.Wrap("empty the database", err)
 	}
@@ -72,11 +82,39 @@ func LoadTables(ctx context.Context, s *store.Store, d *Dump, open func(table st
 		return err
 	}
 	db.Conns(s).Reset() // statements that were prepared for the former tables
-	err := db.Tx(ctx, s, "load the backup", func(tx pgx.Tx) error { return load(ctx, tx, d, open) })
+	// Before the rows: where these cannot be loaded, the next restore finds the sequences.
+	if err := setSequences(ctx, s, last); err != nil {
+		return err
+	}
+	err = db.Tx(ctx, s, "load the backup", func(tx pgx.Tx) error { return load(ctx, tx, d, open) })
 	if err != nil {
 		return err
 	}
-	return store.Migrate(ctx, url)
+	if err := store.Migrate(ctx, url); err != nil {
+		return err
+	}
+	return setSequences(ctx, s, last) // those that the backup's schema did not have, too
+}
+
+// runSequence gives runs their numbers.
+const runSequence = "runs_id_seq"
+
+// setSequences lets the sequences that are there go on after these values, unless they are further.
+func setSequences(ctx context.Context, s *store.Store, last map[string]int64) error {
+	here, err := sequencesOf(ctx, db.Conns(s))
+	if err != nil {
+		return db.Wrap("sequences", err)
+	}
+	for name, now := range here {
+		if last[name] <= now {
+			continue
+		}
+		if _, err := db.Conns(s).Exec(ctx, `select setval($1::text::regclass, $2::bigint)`, quoted(name),
+			last[name]); err != nil {
+			return db.Wrap("set sequence "+name, err)
+		}
+	}
+	return nil
 }
 
 // dropAll drops the tables and functions of the schema, but not those of extensions.
@@ -133,12 +171,6 @@ func load(ctx context.Context, tx pgx.Tx, d *Dump, open func(table string) (io.R
 			return fmt.Errorf("store: the backup has a table %s, which schema %d does not know", t.Name, d.Schema)
 		}
 		if err := loadTable(ctx, tx, t, open); err != nil {
-			return err
-		}
-	}
-	for name, last := range d.Sequences {
-		if _, err := tx.Exec(ctx, `select setval($1::text::regclass, greatest($2::bigint, 1), $2::bigint > 0)`, quoted(name),
-			last); err != nil {
 			return err
 		}
 	}
