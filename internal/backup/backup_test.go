@@ -2,6 +2,7 @@ package backup_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -508,5 +509,49 @@ func TestNumbersOfRunsAreNotUsedTwice(t *testing.T) {
 		if got := p.text(names); got != "one good" || r.Runs != 0 {
 			t.Errorf("elsewhere %t: runs %s; %d deleted", elsewhere, got, r.Runs)
 		}
+	}
+}
+
+// A restore whose rows cannot be loaded loses neither the tombstones of the database that it replaces, nor its
+// sequences.
+func TestRestoreAfterOneThatFailed(t *testing.T) {
+	dir := t.TempDir()
+	p, to := newPlace(t), open(t, dir)
+	e := p.upload("a", "a")
+	p.upload("stays", "s")
+	m := p.write(to)
+	last := p.upload("later", "l")
+	if err := p.Store.DeleteRun(t.Context(), e.RunID, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(dir, "backups", m.Name, "manifest.json")
+	text := storetest.Must[[]byte](t)(os.ReadFile(manifest))
+	var broken map[string]any
+	if err := json.Unmarshal(text, &broken); err != nil {
+		t.Fatal(err)
+	}
+	tables, _ := broken["tables"].([]any)
+	for _, table := range tables { // what the check of the bytes does not see
+		if table, _ := table.(map[string]any); table["name"] == "runs" {
+			table["rows"] = 9
+		}
+	}
+	save := func(text []byte) {
+		if err := os.WriteFile(manifest, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(storetest.Must[[]byte](t)(json.Marshal(broken)))
+	if _, err := backup.Restore(t.Context(), to, "", p.Installation, true); err == nil ||
+		!strings.Contains(err.Error(), "its manifest says 9") {
+		t.Fatalf("a table that lacks rows: %v", err)
+	}
+	save(text)
+	r := p.restore(to, "", true)
+	if got := p.text(`select string_agg(name, ' ') from runs`); got != "stays" || r.Runs != 1 {
+		t.Errorf("runs %s; %d deleted again", got, r.Runs)
+	}
+	if next := p.upload("next", "n"); next.RunID <= last.RunID {
+		t.Errorf("the number %d of a run is given again", next.RunID)
 	}
 }

@@ -69,10 +69,14 @@ func readTombstones(ctx context.Context, from blob.Store, key string) (list []st
 }
 
 // collectTombstones reads all tombstones that tell of an installation: those of the place, of the blobs, and of the
-// database that is to be replaced.
+// database that is to be replaced. The latter it also stores beside the blobs: where the rows of the backup cannot be
+// loaded, that database is gone, and the next restore needs them.
 func collectTombstones(ctx context.Context, from blob.Store, to Installation) ([]store.Tombstone, error) {
 	all, err := backupstore.ListTombstonesBefore(ctx, to.Store)
 	if err != nil {
+		return nil, err
+	}
+	if err := PutTombstones(ctx, to.Blobs, all); err != nil {
 		return nil, err
 	}
 	for _, in := range []blob.Store{from, to.Blobs} {
