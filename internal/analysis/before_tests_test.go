@@ -12,7 +12,7 @@ import (
 func TestBlocksBeforeTests(t *testing.T) {
 	const file = `c:\src\a.cpp`
 	list := func(before int64) *capture.Capture {
-		c := lineList("", lineSite{file, 7, 3, 96, nil})
+		c := lineList("", lineSite{file, 7, 3, 96, nil, ""})
 		c.Lines[0].BeforeTests = capture.Usage{Count: before, Bytes: 32 * before}
 		return c
 	}

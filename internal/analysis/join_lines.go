@@ -40,9 +40,10 @@ type stackAtLine struct {
 // lineFinding is a finding of evidence without call stacks, with what it is joined by.
 type lineFinding struct {
 	*draftFinding
-	paths map[string]uint32 // the lines of its blocks, by file
-	held  Amount
-	same  map[string]bool // signatures of stacks that other lists have for its blocks
+	held Amount
+	// lines are the lines of its blocks, each with the signatures of stacks that other lists have for blocks of it. The
+	// signature is numbered in each log: blocks of several logs may be of several lines.
+	lines map[sourceLine]map[string]bool // by the path as the evidence spells it; "" of blocks without
 }
 
 // isOfLines reports whether evidence of one kind has no call stacks, but lines of source.
@@ -101,7 +102,7 @@ func (d *draft) lineFindings(signatures map[string]string) (list []*lineFinding,
 	at := map[string]*lineFinding{}
 	for _, f := range d.findings {
 		if f.LeftAtExit != nil && f.Verdict == ClassLeftAtExit {
-			at[f.Signature] = &lineFinding{draftFinding: f, paths: map[string]uint32{}, same: map[string]bool{}}
+			at[f.Signature] = &lineFinding{draftFinding: f, lines: map[sourceLine]map[string]bool{}}
 			list = append(list, at[f.Signature])
 		}
 	}
@@ -114,30 +115,46 @@ func (d *draft) lineFindings(signatures map[string]string) (list []*lineFinding,
 		}
 		bySite[site.mergedSite] = f
 		f.held = f.held.Plus(site.Outstanding)
-		if b := site.frames.blamed(site.stack); b != nil && b.File != "" {
-			f.paths[b.File] = b.Line
-			wanted[sourceLine{baseName(b.File), b.Line}] = true
+	}
+	d.addLines(bySite, signatures)
+	for _, f := range list {
+		for line := range f.lines {
+			if line.file != "" {
+				wanted[sourceLine{baseName(line.file), line.line}] = true
+			}
 		}
 	}
-	d.addSameBlocks(bySite, signatures)
 	return list, wanted
 }
 
-// addSameBlocks gives findings the signatures of the stacks that other lists have for their blocks.
-func (d *draft) addSameBlocks(of map[*mergedSite]*lineFinding, signatures map[string]string) {
+// addLines gives findings their lines, and the signatures of the stacks that other lists have for blocks of each.
+func (d *draft) addLines(of map[*mergedSite]*lineFinding, signatures map[string]string) {
 	for p := range d.parts {
 		c := d.parts[p].Capture
 		for i := range c.Lines {
-			if len(c.Lines[i].SameBlocks) == 0 {
+			f := of[d.series.order[d.series.places[p][i]]]
+			if f == nil {
 				continue
 			}
-			if f := of[d.series.order[d.series.places[p][i]]]; f != nil {
-				for _, stack := range c.Lines[i].SameBlocks {
-					f.same[signatures[stackText(c, stack)]] = true
-				}
+			line := lineOf(c, d.parts[p].Sites[i].Stack)
+			if f.lines[line] == nil {
+				f.lines[line] = map[string]bool{}
+			}
+			for _, stack := range c.Lines[i].SameBlocks {
+				f.lines[line][signatures[stackText(c, stack)]] = true
 			}
 		}
 	}
+}
+
+// lineOf is the line of a site without a call stack, with the path of its file.
+func lineOf(c *capture.Capture, stack capture.StackID) sourceLine {
+	for _, id := range c.Stacks.Stack(stack) {
+		if t := c.Stacks.Text(c.Stacks.Frame(id)); t != nil && t.File != "" {
+			return sourceLine{t.File, t.Line}
+		}
+	}
+	return sourceLine{}
 }
 
 // signaturesOfStacks are the signatures of stacks that lists show, by their text.
@@ -214,51 +231,56 @@ const (
 	ofSeveralStacks
 	ofOtherSizes
 	ofMoreBlocks
+	ofOtherLines
 	lineDoubtCount
 )
 
 // choose finds the signature that the blocks of a finding have in the evidence with call stacks; "" for none. A wrong
 // one would hide a leak behind another: the choice must be the only one.
 //
-// Blocks without a line look like many others: all blocks of the call stack must be these.
+// Blocks without a line look like many others: all blocks of the call stack must be these. Of several lines with one
+// signature all must lead to the same call stack.
 func (f *lineFinding) choose(at map[sourceLine][]stackAtLine, totals map[string][]Amount) (
 	signature string, by JoinedBy, doubt lineDoubt,
 ) {
-	var there []stackAtLine
-	for path, line := range f.paths {
-		for _, s := range at[sourceLine{baseName(path), line}] {
-			if isSameFile(path, s.path) {
-				there = append(there, s)
+	signatures, alone := map[string]bool{}, false
+	there := map[sourceLine][]stackAtLine{}
+	for line, same := range f.lines {
+		for s := range same {
+			signatures[s] = true
+		}
+		for _, s := range at[sourceLine{baseName(line.file), line.line}] {
+			if line.file != "" && isSameFile(line.file, s.path) {
+				there[line] = append(there[line], s)
+				signatures[s.signature] = true
 			}
 		}
+		alone = alone || len(same) == 0 && len(there[line]) == 0
 	}
-	signatures := map[string]bool{}
-	for s := range f.same {
-		signatures[s] = true
-	}
-	for _, s := range there {
-		signatures[s.signature] = true
-	}
-	switch len(signatures) {
-	case 0:
+	switch {
+	case len(signatures) == 0:
 		return "", "", noDoubt
-	case 1:
-	default:
+	case len(signatures) > 1:
 		return "", "", ofSeveralStacks
+	case alone:
+		return "", "", ofOtherLines
 	}
 	for s := range signatures {
 		signature = s
 	}
-	switch {
-	case f.same[signature] && (len(f.paths) > 0 || slices.Contains(totals[signature], f.held)):
-		return signature, ByAddress, noDoubt
-	case f.same[signature]:
-		return "", "", ofMoreBlocks
+	by = ByAddress
+	for line, same := range f.lines {
+		switch {
+		case same[signature] && (line.file != "" || slices.Contains(totals[signature], f.held)):
+		case same[signature]:
+			return "", "", ofMoreBlocks
+		case slices.ContainsFunc(there[line], func(s stackAtLine) bool { return isSameBlockSize(f.held, s.held) }):
+			by = ByLine
+		default:
+			return "", "", ofOtherSizes
+		}
 	}
-	if slices.ContainsFunc(there, func(s stackAtLine) bool { return IsSameBlockSize(f.held, s.held) }) {
-		return signature, ByLine, noDoubt
-	}
-	return "", "", ofOtherSizes
+	return signature, by, noDoubt
 }
 
 // place is where the blocks were allocated; "" for unknown.

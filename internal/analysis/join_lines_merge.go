@@ -80,6 +80,7 @@ var whyDoubted = [lineDoubtCount]string{
 	ofSeveralStacks: "several call stacks allocate there",
 	ofOtherSizes:    "the call stack there has blocks of another size",
 	ofMoreBlocks:    "only some of these blocks are known to have the call stack",
+	ofOtherLines:    "no call stack is known for other lines of the same name",
 }
 
 // lineDoubts are the findings that are not joined though a call stack may be theirs, by why.
@@ -92,7 +93,7 @@ func (l *lineDoubts) add(doubt lineDoubt, f *lineFinding) {
 	if l[doubt].count++; l[doubt].count == 1 {
 		l[doubt].first = cmp.Or(f.place(), f.Title)
 	}
-	f.SeveralStacks = doubt == ofSeveralStacks
+	f.SeveralStacks = doubt == ofSeveralStacks || doubt == ofOtherLines
 }
 
 // warn warns of what is not joined.

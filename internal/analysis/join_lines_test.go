@@ -15,6 +15,7 @@ type lineSite struct {
 	line         uint32
 	count, bytes int64
 	same         []string // functions in the stacks that another list has for the same blocks
+	name         string   // "" for one with the line
 }
 
 // lineList is a list without call stacks.
@@ -25,6 +26,9 @@ func lineList(test string, sites ...lineSite) *capture.Capture {
 		name := fmt.Sprintf("normal:%d-byte-block", s.bytes/s.count)
 		if s.line > 0 {
 			name = fmt.Sprintf("%s:%d-byte-block#%d", s.file[strings.LastIndexAny(s.file, `\/`)+1:], s.bytes/s.count, s.line)
+		}
+		if s.name != "" {
+			name = s.name
 		}
 		site := capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.FrameText{Function: name, File: s.file, Line: s.line}, 0)}),
 			Heap: capture.NoHeap, Usage: []capture.Usage{{Count: s.count, Bytes: s.bytes}}}
@@ -69,7 +73,10 @@ func TestJoinLines(t *testing.T) {
 		return stackSite{function, a, line, count, bytes}
 	}
 	line := func(line uint32, count, bytes int64, same ...string) lineSite {
-		return lineSite{a, line, count, bytes, same}
+		return lineSite{a, line, count, bytes, same, ""}
+	}
+	numbered := func(line uint32, same ...string) lineSite { // a log of its own has it as the first of its size
+		return lineSite{a, line, 2, 64, same, "a.cpp:32-byte-block"}
 	}
 	vld := func(sites ...stackSite) *capture.Capture { return stackList("vld", capture.ShapeExit, sites...) }
 	umdh := func(sites ...stackSite) *capture.Capture {
@@ -94,17 +101,22 @@ func TestJoinLines(t *testing.T) {
 		"UMDH of 35 more":    {[]*capture.Capture{umdh(at("Add", 7, 1, 67)), lineList("", line(7, 2, 64))}, "", 1, "another size"},
 		"UMDH and VLD":       {[]*capture.Capture{umdh(at("Add", 7, 1, 999)), vld(at("Add", 7, 1, 32)), lineList("", line(7, 2, 64))}, "app!Add a.cpp:7 line", 1, ""},
 		"UMDH of another":    {[]*capture.Capture{umdh(at("Sub", 7, 1, 32)), vld(at("Add", 7, 1, 32)), lineList("", line(7, 2, 64))}, "", 2, "several call stacks"},
+		"lines of two logs":  {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("A", numbered(50)), lineList("B", numbered(7))}, "", 2, "no call stack is known for other lines"},
+		"the logs swapped":   {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("A", numbered(7)), lineList("B", numbered(50))}, "", 2, "no call stack is known for other lines"},
+		"both of one stack":  {[]*capture.Capture{vld(at("Add", 7, 2, 64), at("Add", 50, 2, 64)), lineList("A", numbered(50)), lineList("B", numbered(7))}, "app!Add a.cpp:7 line", 1, ""},
+		"of a stack each":    {[]*capture.Capture{vld(at("Add", 7, 2, 64), at("Sub", 50, 2, 64)), lineList("A", numbered(50)), lineList("B", numbered(7))}, "", 3, "several call stacks"},
+		"one by address":     {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("A", numbered(50)), lineList("B", numbered(7, "Add"))}, "", 2, "no call stack is known for other lines"},
 		"by address":         {[]*capture.Capture{vld(at("Add", 7, 1, 32)), lineList("", line(6, 2, 64, "Add"))}, "app!Add a.cpp:6 address", 1, ""},
 		"by two addresses":   {[]*capture.Capture{vld(at("Add", 7, 1, 32), at("Sub", 7, 1, 32)), lineList("", line(6, 2, 64, "Add", "Sub"))}, "", 3, "several call stacks"},
 		"address and line":   {[]*capture.Capture{vld(at("Add", 7, 1, 32), at("Sub", 6, 1, 32)), lineList("", line(6, 2, 64, "Add"))}, "", 3, "several call stacks"},
-		"no file, all":       {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{"", 0, 2, 64, []string{"Add"}})}, "app!Add  address", 1, ""},
-		"no file, some":      {[]*capture.Capture{vld(at("Add", 7, 1, 32)), lineList("", lineSite{"", 0, 2, 64, []string{"Add"}})}, "", 2, "crt-leaks: blocks of normal:32-byte-block are not joined with a call stack: only some of these blocks are known to have the call stack."},
-		"no file, no stack":  {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{"", 0, 2, 64, nil})}, "", 2, ""},
-		"another folder":     {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`c:\lib\a.cpp`, 7, 2, 64, nil})}, "", 2, ""},
-		"a relative path":    {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`..\..\SRC/a.cpp`, 7, 2, 64, nil})}, "app!Add a.cpp:7 line", 1, ""},
-		"the name alone":     {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`a.cpp`, 7, 2, 64, nil})}, "app!Add a.cpp:7 line", 1, ""},
-		"half a folder":      {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`rc\a.cpp`, 7, 2, 64, nil})}, "", 2, ""},
-		"a longer name":      {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`aa.cpp`, 7, 2, 64, nil})}, "", 2, ""},
+		"no file, all":       {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{"", 0, 2, 64, []string{"Add"}, ""})}, "app!Add  address", 1, ""},
+		"no file, some":      {[]*capture.Capture{vld(at("Add", 7, 1, 32)), lineList("", lineSite{"", 0, 2, 64, []string{"Add"}, ""})}, "", 2, "crt-leaks: blocks of normal:32-byte-block are not joined with a call stack: only some of these blocks are known to have the call stack."},
+		"no file, no stack":  {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{"", 0, 2, 64, nil, ""})}, "", 2, ""},
+		"another folder":     {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`c:\lib\a.cpp`, 7, 2, 64, nil, ""})}, "", 2, ""},
+		"a relative path":    {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`..\..\SRC/a.cpp`, 7, 2, 64, nil, ""})}, "app!Add a.cpp:7 line", 1, ""},
+		"the name alone":     {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`a.cpp`, 7, 2, 64, nil, ""})}, "app!Add a.cpp:7 line", 1, ""},
+		"half a folder":      {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`rc\a.cpp`, 7, 2, 64, nil, ""})}, "", 2, ""},
+		"a longer name":      {[]*capture.Capture{vld(at("Add", 7, 2, 64)), lineList("", lineSite{`aa.cpp`, 7, 2, 64, nil, ""})}, "", 2, ""},
 		"the list alone":     {[]*capture.Capture{lineList("", line(7, 2, 64))}, "", 1, ""},
 		"beside a clean one": {[]*capture.Capture{vld(), lineList("", line(7, 2, 64))}, "", 1, ""},
 	} {

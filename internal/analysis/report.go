@@ -112,8 +112,8 @@ type Finding struct {
 	LeftAtExit *LeftAtExit `json:"left_at_exit,omitempty"`
 	// Joined are the findings that evidence without call stacks alone would show instead of this one.
 	Joined []JoinedLine `json:"joined_lines,omitempty"`
-	// SeveralStacks says, of a finding without a call stack, that several of the run may be its own. It is false in a report
-	// that was read from JSON.
+	// SeveralStacks says, of a finding without a call stack, that several of the run may be its own, or one of only some of
+	// its lines. It is false in a report that was read from JSON.
 	SeveralStacks bool   `json:"-"`
 	Blame         *Blame `json:"blame"`  // the blamed frame; nil without a stack
 	Origin        *Blame `json:"origin"` // the first frame behind the allocator's; nil without a stack

@@ -11,9 +11,9 @@ type sourceLine struct {
 // Bytes that the debug CRT adds to a block that it takes from the heap: its header, and four bytes behind the block.
 const crtBytes32, crtBytes64 = 36, 52
 
-// IsSameBlockSize reports whether blocks of a list have the size of others on average, as the program asked for it or
+// isSameBlockSize reports whether blocks of a list have the size of others on average, as the program asked for it or
 // as the debug CRT asked the heap for it.
-func IsSameBlockSize(list, other Amount) bool {
+func isSameBlockSize(list, other Amount) bool {
 	for _, more := range []int64{0, crtBytes32, crtBytes64} {
 		if list.Count > 0 && other.Count > 0 &&
 			float64(list.Bytes+more*list.Count)*float64(other.Count) == float64(other.Bytes)*float64(list.Count) {
