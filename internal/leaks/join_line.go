@@ -1,11 +1,5 @@
 package leaks
 
-import (
-	"slices"
-
-	"heapdrift/internal/analysis"
-)
-
 // ActorLine is the actor, in place of a person, where the signature of a line of source became part of a leak whose
 // call stack allocates at that line. Evidence without call stacks, such as the debug CRT's list, gives a leak the
 // former.
@@ -41,41 +35,4 @@ func (l *LineSignature) Action() LineAction {
 		return KeepLine
 	}
 	return JoinLine
-}
-
-// A ListedSite is blocks that a list of leaks at exit shows, of one line of source.
-type ListedSite struct {
-	Signature, Root int64
-	Place           string // file and line
-	IsLine          bool   // the list has no call stacks
-	Held            analysis.Amount
-}
-
-// LinesOfBuild finds, by signature of a line, the leak with a call stack that other runs of one build and scenario
-// list at that line with blocks of that size; 0 where they list several leaks there. Lines without any are left out.
-func LinesOfBuild(sites []ListedSite) map[int64]int64 {
-	found := map[int64]int64{}
-	stacks := map[string][]*ListedSite{}
-	for i := range sites {
-		if s := &sites[i]; !s.IsLine && s.Place != "" {
-			stacks[s.Place] = append(stacks[s.Place], s)
-		}
-	}
-	for i := range sites {
-		line := &sites[i]
-		if !line.IsLine || len(stacks[line.Place]) == 0 {
-			continue
-		}
-		there := stacks[line.Place]
-		into := there[0].Root
-		several := slices.ContainsFunc(there, func(s *ListedSite) bool { return s.Root != into })
-		known, ok := found[line.Signature]
-		switch {
-		case several || ok && known != into:
-			found[line.Signature] = 0
-		case slices.ContainsFunc(there, func(s *ListedSite) bool { return analysis.IsSameBlockSize(line.Held, s.Held) }):
-			found[line.Signature] = into
-		}
-	}
-	return found
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/audit"
@@ -27,28 +26,14 @@ func joinedLines(findings []*analysis.Finding) map[string]string {
 	return lines
 }
 
-// joinLines makes signatures of lines parts of the leaks that the run, or others of its build and scenario, show them
-// to be of. So a run without call stacks finds those leaks from now on. What the run contradicts is taken back. It
-// returns all signatures whose history changed by it.
+// joinLines makes signatures of lines parts of the leaks that the run shows them to be of. So a run without call stacks
+// finds those leaks from now on. What the run contradicts is taken back. It returns all signatures whose history
+// changed by it.
 func (c *resultEffects) joinLines(ctx context.Context, named *internedFindings) (changed []int64, err error) {
-	ofRun := map[int64]int64{}
+	lines := map[int64]int64{} // 0 for several
 	for text, of := range joinedLines(named.findings) {
-		ofRun[named.lineID(text)] = named.ids[of]
+		lines[named.lineID(text)] = named.ids[of]
 	}
-	if changed, err = c.joinEach(ctx, ofRun); err != nil {
-		return nil, err
-	}
-	sites, err := c.listedSites(ctx)
-	if err != nil {
-		return nil, err
-	}
-	more, err := c.joinEach(ctx, leaks.LinesOfBuild(sites))
-	return append(changed, more...), err
-}
-
-// joinEach does what becomes of signatures of lines, by the signatures that they are shown to be part of, which are 0
-// for several.
-func (c *resultEffects) joinEach(ctx context.Context, lines map[int64]int64) (changed []int64, err error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -77,35 +62,6 @@ func (c *resultEffects) joinEach(ctx context.Context, lines map[int64]int64) (ch
 		changed = append(changed, more...)
 	}
 	return changed, nil
-}
-
-// listedSites are the sites of leaks at exit that the runs of the build list in the scenario of this run; nil where
-// no list is without call stacks.
-func (c *resultEffects) listedSites(ctx context.Context) ([]leaks.ListedSite, error) {
-	type row struct {
-		SignatureID, RootID int64
-		Place               string
-		IsLine              bool
-		analysis.Amount
-	}
-	rows, err := db.All[row](ctx, c.tx, `
-		with listed as materialized (
-			select f.run_id, f.signature_id, s.root_id from runs this join runs r on r.build_id = this.build_id and r.scenario_id = this.scenario_id
-				join findings f on f.run_id = r.id and f.listed is not null and f.class`+suspect+` join signatures s on s.id = f.signature_id
-			where this.id = $1),
-		found as materialized (
-			select l.signature_id, l.root_id, l.run_id, s.place, $2 = any(s.flags) as is_line,
-				sum(s.outstanding_count + coalesce(s.at_exit_count, 0))::bigint as count, sum(s.outstanding_bytes + coalesce(s.at_exit_bytes, 0))::bigint as bytes
-			from listed l join sites s on s.signature_id = l.signature_id and s.run_id = l.run_id
-			where s.place <> '' and s.kind = $3 group by 1, 2, 3, 4, 5)
-		select signature_id, root_id, place, is_line, count, bytes from found where exists (select from found where is_line) order by signature_id, run_id, place`,
-		c.run, analysis.FlagLine, capture.KindHeap.String())
-	sites := make([]leaks.ListedSite, len(rows))
-	for i, r := range rows {
-		sites[i] = leaks.ListedSite{Signature: r.SignatureID, Root: r.RootID, Place: r.Place, IsLine: r.IsLine,
-			Held: r.Amount}
-	}
-	return sites, db.Wrap("listed sites", err)
 }
 
 // joinLine does what becomes of the signature of a line, and returns the signatures whose history changed by it.

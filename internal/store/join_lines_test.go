@@ -120,40 +120,41 @@ func reportOn(t *testing.T, lists ...*capture.Capture) *analysis.Report {
 	return r
 }
 
-// Two runs of one build and scenario, each with the list of one tool, show one leak: their lines are those of one source.
-// Of another build, or in another scenario, the same line may be another one.
+// Runs of one build, each with the list of one tool, join nothing: a signature is numbered in each log, a place has no
+// folder, and what a run doubts another does not know. A wrong join would hide a leak.
 func TestLinesOfRunsOfABuild(t *testing.T) {
-	line := func(number uint32) *capture.Capture {
+	line := func(file string, number uint32) *capture.Capture {
 		c := listIn("crt-leaks", "")
 		c.Lines = make([]capture.Line, 1)
-		put(c, 2, 128, capture.FrameText{Function: "fresh.cpp:64-byte-block", File: `c:\src\fresh.cpp`, Line: number})
+		put(c, 2, 128, capture.FrameText{Function: "fresh.cpp:64-byte-block", File: file, Line: number})
 		return c
 	}
-	stack := func(number uint32, function string) *capture.Capture {
-		c := listIn("vld", "")
+	add := func(c *capture.Capture, number uint32, function string) capture.StackID {
 		put(c, 3, 192, called(number, "Fresh::"+function, "main")...)
-		return c
+		return c.Sites[len(c.Sites)-1].Stack
 	}
-	type step struct {
-		place string
-		list  *capture.Capture
-	}
+	const file, other = `c:\src\fresh.cpp`, `c:\lib\fresh.cpp`
+	stack, two, doubted := listIn("vld", ""), listIn("vld", ""), line(file, 6)
+	add(stack, 7, "Add")
+	add(two, 7, "Add")
+	add(two, 6, "Sub")
+	same := add(doubted, 7, "Add") // by address the blocks are of Add, by line of Sub
+	doubted.Sites, doubted.Lines[0].SameBlocks = doubted.Sites[:1], []capture.StackID{same}
 	for name, test := range map[string]struct {
-		steps []step
-		want  string // titles
+		runs [][]*capture.Capture
+		want string // titles
 	}{
-		"one build":            {[]step{{"1/s/a", line(7)}, {"1/s/b", stack(7, "Add")}}, "tests!Fresh::Add"},
-		"the stack first":      {[]step{{"1/s/a", stack(7, "Add")}, {"1/s/b", line(7)}}, "tests!Fresh::Add"},
-		"later the line alone": {[]step{{"1/s/a", stack(7, "Add")}, {"1/s/b", line(7)}, {"2/s", line(9)}}, "tests!Fresh::Add"},
-		"two builds":           {[]step{{"1/s/a", line(7)}, {"2/s/b", stack(7, "Add")}}, "fresh.cpp:64-byte-block tests!Fresh::Add"},
-		"two scenarios":        {[]step{{"1/s/a", line(7)}, {"1/other/b", stack(7, "Add")}}, "fresh.cpp:64-byte-block tests!Fresh::Add"},
-		"two stacks": {[]step{{"1/s/a", line(7)}, {"1/s/b", stack(7, "Add")}, {"1/s/c", stack(7, "Sub")}},
-			"fresh.cpp:64-byte-block tests!Fresh::Add tests!Fresh::Sub"},
+		"one line":       {[][]*capture.Capture{{line(file, 7)}, {stack}}, "fresh.cpp:64-byte-block tests!Fresh::Add"},
+		"two lines":      {[][]*capture.Capture{{line(file, 50)}, {line(file, 7)}, {stack}}, "fresh.cpp:64-byte-block tests!Fresh::Add"},
+		"a doubt":        {[][]*capture.Capture{{two, doubted}}, "fresh.cpp:64-byte-block tests!Fresh::Add tests!Fresh::Sub"},
+		"a doubt before": {[][]*capture.Capture{{two, doubted}, {line(file, 6)}}, "fresh.cpp:64-byte-block tests!Fresh::Add tests!Fresh::Sub"},
+		"another folder": {[][]*capture.Capture{{stack}, {line(other, 7)}}, "fresh.cpp:64-byte-block tests!Fresh::Add"},
+		"in one run":     {[][]*capture.Capture{{stack, line(file, 7)}, {line(file, 7)}}, "tests!Fresh::Add"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
-			for _, s := range test.steps {
-				l.run(s.place, reportOn(t, s.list))
+			for i, lists := range test.runs {
+				l.run("1/s/"+string(rune('a'+i)), reportOn(t, lists...))
 			}
 			var titles []string
 			for _, r := range l.list(store.SignatureQuery{}).Rows {
