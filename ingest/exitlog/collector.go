@@ -259,7 +259,7 @@ func (o *collector) addRan() {
 
 // captures finishes all lists.
 func (o *collector) captures(s *scanner) []*capture.Capture {
-	o.addCRT()
+	o.addCRT(s.ctx)
 	o.inspected.note(&o.notes)
 	if len(o.order) > 0 {
 		o.notes.warn(o.order[0])

@@ -2,6 +2,7 @@ package exitlog
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,10 +157,10 @@ func (n *crtNames) of(b *crtBlock) capture.FrameText {
 }
 
 // addCRT gives the blocks of all lists their identities, and counts them in.
-func (o *collector) addCRT() {
+func (o *collector) addCRT(ctx context.Context) {
 	names := o.crt.names()
 	o.countOnce()
-	early, same := o.beforeTests(), o.sameBlocks()
+	early, same := o.beforeTests(), o.sameBlocks(ctx)
 	for _, n := range o.sortedBlocks() {
 		b, count := &o.crt.blocks[n], o.crt.counts[n]
 		if count == 0 { // all of them are in a list before

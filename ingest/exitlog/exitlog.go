@@ -110,7 +110,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	var err error
 	if len(captures) == 0 {
 		err = s.failure(lanes.out.refusal())
-	} else if s.err != nil {
+	} else if s.err != nil || ctx.Err() != nil {
 		err = s.failure(nil)
 	}
 	return captures, err

@@ -2,6 +2,7 @@ package exitlog
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -18,6 +19,9 @@ const (
 	// mostSame bounds the stacks that one site of the debug CRT is given: with two that differ it is of no use
 	// already.
 	mostSame = 8
+	// mostAtAddress bounds the blocks of one address that are compared, by tool: a process has one block at an address,
+	// and a log of more is of several processes.
+	mostAtAddress = 8
 )
 
 // A shownBlock is a block as a list shows it.
@@ -53,8 +57,9 @@ func (o *collector) newProcess() uint32 {
 
 // sameBlocks finds, by place in crtBlocks.blocks, the stacks of blocks that Visual Leak Detector lists as well. Where
 // a process has more addresses at which the two disagree than blocks that they share, the lists are of several
-// processes that the log does not tell apart, and nothing is joined.
-func (o *collector) sameBlocks() map[int32][]listedStack {
+// processes that the log does not tell apart, and nothing is joined. It is
+// nil where the context ends.
+func (o *collector) sameBlocks(ctx context.Context) map[int32][]listedStack {
 	if len(o.crtShown) == 0 || len(o.vldShown) == 0 {
 		return nil
 	}
@@ -71,7 +76,10 @@ func (o *collector) sameBlocks() map[int32][]listedStack {
 		var ofCRT, ofVLD []shownBlock
 		ofCRT, crt = cutProcess(crt, process)
 		ofVLD, vld = cutProcess(vld, process)
-		found, same, differ := o.sameInProcess(ofCRT, ofVLD, files)
+		found, same, differ := o.sameInProcess(ctx, ofCRT, ofVLD, files)
+		if ctx.Err() != nil {
+			return nil
+		}
 		if differ > same {
 			continue
 		}
@@ -90,29 +98,54 @@ func cutProcess(blocks []shownBlock, process uint32) (of, rest []shownBlock) {
 	return blocks[from:to], blocks[to:]
 }
 
-// sameInProcess matches the blocks of one process, and counts those that are in both lists and those that disagree.
-func (o *collector) sameInProcess(crt, vld []shownBlock, files []string) (
+// sameInProcess matches the blocks of one process, and counts those that are in both lists and those that disagree. An
+// address with very many blocks is one that disagrees: comparing each with each would take too long.
+func (o *collector) sameInProcess(ctx context.Context, crt, vld []shownBlock, files []string) (
 	found map[int32][]listedStack, same, differ int,
 ) {
 	found = map[int32][]listedStack{}
-	from := 0
-	for i := range crt {
-		for from < len(vld) && vld[from].address < crt[i].address {
-			from++
+	for len(crt) > 0 && len(vld) > 0 && ctx.Err() == nil {
+		address := max(crt[0].address, vld[0].address)
+		var ofCRT, ofVLD []shownBlock
+		ofCRT, crt = cutAddress(crt, address)
+		ofVLD, vld = cutAddress(vld, address)
+		if min(len(ofCRT), len(ofVLD)) > 0 && max(len(ofCRT), len(ofVLD)) > mostAtAddress {
+			differ++
+			continue
 		}
-		for k := from; k < len(vld) && vld[k].address == crt[i].address; k++ {
-			if vld[k].size != crt[i].size || !o.order[vld[k].list].calls(int(vld[k].of), files[crt[i].of]) {
-				differ++
-				continue
-			}
-			same++
-			stack := listedStack{o.order[vld[k].list], vld[k].of}
-			if n := crt[i].of; len(found[n]) < mostSame && !slices.Contains(found[n], stack) {
-				found[n] = append(found[n], stack)
+		for i := range ofCRT {
+			for k := range ofVLD {
+				if !o.isSame(&ofCRT[i], &ofVLD[k], files) {
+					differ++
+					continue
+				}
+				same++
+				stack := listedStack{o.order[ofVLD[k].list], ofVLD[k].of}
+				if n := ofCRT[i].of; len(found[n]) < mostSame && !slices.Contains(found[n], stack) {
+					found[n] = append(found[n], stack)
+				}
 			}
 		}
 	}
 	return found, same, differ
+}
+
+// cutAddress cuts off the blocks at an address, and those at lower ones.
+func cutAddress(blocks []shownBlock, address uint64) (at, rest []shownBlock) {
+	from := 0
+	for from < len(blocks) && blocks[from].address < address {
+		from++
+	}
+	to := from
+	for to < len(blocks) && blocks[to].address == address {
+		to++
+	}
+	return blocks[from:to], blocks[to:]
+}
+
+// isSame reports whether blocks at one address are one block.
+func (o *collector) isSame(crt, vld *shownBlock, files []string) bool {
+	return vld.size == crt.size && o.order[vld.list].calls(int(vld.of), files[crt.of])
 }
 
 // calls reports whether a call in the stack of a site is in a file: true where either names no file.

@@ -1,10 +1,14 @@
 package exitlog_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/exitlog"
 )
 
@@ -97,6 +101,63 @@ func TestSameBlocks(t *testing.T) {
 
 func prefixed(prefix, text string) string {
 	return prefix + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+prefix) + "\n"
+}
+
+// Very many blocks at one address are not compared, and do not keep blocks of other addresses apart.
+func TestManyBlocksAtOneAddress(t *testing.T) {
+	const a, b = `c:\src\a.cpp(10)`, `c:\src\b.cpp(20)`
+	for _, test := range []struct{ crt, vld, same int }{
+		{7, 1, 1}, {8, 1, 1}, {9, 1, 0}, {1, 7, 1}, {1, 8, 1}, {1, 9, 0}, {8, 8, 1}, {9, 9, 0}, {50_000, 50_000, 0},
+	} {
+		crt := append(slices.Repeat([]string{a + " 0xA0 64"}, test.crt), b+" 0xB0 8", b+" 0xC0 8")
+		vld := append(slices.Repeat([]string{a + " 0xA0 64 Add"}, test.vld), b+" 0xB0 8 Sub", b+" 0xC0 8 Sub")
+		captures, err := exitlog.Read(t.Context(), strings.NewReader(crtList(crt...)+vldList(vld...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		isCRT := func(c *capture.Capture) bool { return c.Kind == exitlog.KindCRT }
+		lines := captures[slices.IndexFunc(captures, isCRT)].Lines
+		if len(lines) != 2 || len(lines[0].SameBlocks) != test.same || len(lines[1].SameBlocks) != 1 {
+			t.Errorf("%d and %d: %+v, want %d and 1", test.crt, test.vld, lines, test.same)
+		}
+	}
+}
+
+// endsAfter is a context that ends after some looks at it.
+type endsAfter struct {
+	context.Context
+	looks *int
+}
+
+func (c endsAfter) Err() error {
+	if *c.looks == 0 {
+		return context.Canceled
+	}
+	*c.looks--
+	return nil
+}
+
+// Where the context ends while blocks are compared, nothing is joined, and the error says so.
+func TestContextEndsAtSameBlocks(t *testing.T) {
+	const a = `c:\src\a.cpp(10)`
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // it has a cause
+	log, apart := crtList(a+" 0xA0 64")+vldList(a+" 0xA0 64 Add"), 0
+	for looks := 0; ; looks++ {
+		captures, err := exitlog.Read(endsAfter{ended, new(looks)}, strings.NewReader(log))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) || looks > 100 {
+			t.Fatalf("after %d looks: %v", looks, err)
+		}
+		if len(captures) == 2 && captures[0].Lines[0].SameBlocks == nil {
+			apart++
+		}
+	}
+	if apart == 0 {
+		t.Error("the comparison of blocks does not look at the context")
+	}
 }
 
 // A site of the debug CRT is given eight stacks at most.
