@@ -26,6 +26,7 @@ type ExitTest struct {
 // A testLeak is what one signature left in one test.
 type testLeak struct {
 	test, signature string
+	kind            capture.Kind
 	lost            Amount
 	certain         bool
 }
@@ -55,7 +56,7 @@ func (d *draft) listTestLeaks() {
 			k, ok := at[key]
 			if !ok {
 				k = len(d.testLeaks)
-				at[key], d.testLeaks = k, append(d.testLeaks, testLeak{test: key[0], signature: key[1]})
+				at[key], d.testLeaks = k, append(d.testLeaks, testLeak{test: key[0], signature: key[1], kind: part.Kind})
 			}
 			l := &d.testLeaks[k]
 			l.lost = l.lost.Plus(Amount{site.Usage[0].Count, site.Usage[0].Bytes})
@@ -65,14 +66,24 @@ func (d *draft) listTestLeaks() {
 }
 
 // listTests sums what was left by test. Of a signature that several tools list in a test, the amounts of the first
-// count. A signature that is part of another finding by now counts where the test would have no leak without it: the
-// other finding may be of another test.
+// count. Lines that were joined to a finding with a call stack count as that finding. Any other signature that is part
+// of another finding by now counts where the test would have no leak without it: the other finding may be of another
+// test.
 func (d *draft) listTests() {
-	known := make(map[string]bool, len(d.findings))
+	of := make(map[string]string, len(d.findings)) // signatures of findings, by those of what is part of them
 	for _, f := range d.findings {
-		known[f.Signature] = true
+		for _, j := range f.Joined {
+			of[j.Signature] = f.Signature
+		}
 	}
-	at, seen := map[string]int{}, map[[2]string]bool{}
+	for _, f := range d.findings {
+		of[f.Signature] = f.Signature
+	}
+	type counted struct {
+		kind    capture.Kind
+		certain bool
+	}
+	at, seen := map[string]int{}, map[[2]string]counted{}
 	var tests []ExitTest
 	testAt := func(name string) *ExitTest {
 		k, ok := at[name]
@@ -82,29 +93,34 @@ func (d *draft) listTests() {
 		}
 		return &tests[k]
 	}
-	count := func(l *testLeak) {
-		key := [2]string{l.test, l.signature}
-		if seen[key] {
+	count := func(l *testLeak, signature string) {
+		key := [2]string{l.test, signature}
+		c, again := seen[key]
+		if again && c.kind != l.kind {
 			return
 		}
-		seen[key] = true
 		t := testAt(l.test)
 		t.Lost = t.Lost.Plus(l.lost)
-		if t.Leaks++; l.certain {
+		if !again {
+			t.Leaks++
+		}
+		if l.certain && !c.certain {
 			t.Certain++
 		}
+		seen[key] = counted{l.kind, c.certain || l.certain}
 	}
 	var parts []*testLeak
 	for i := range d.testLeaks {
-		if l := &d.testLeaks[i]; known[l.signature] {
-			count(l)
+		l := &d.testLeaks[i]
+		if signature, ok := of[l.signature]; ok {
+			count(l, signature)
 		} else {
 			parts = append(parts, l)
 		}
 	}
 	parts = slices.DeleteFunc(parts, func(l *testLeak) bool { return testAt(l.test).Leaks > 0 })
 	for _, l := range parts {
-		count(l)
+		count(l, l.signature)
 	}
 	for _, list := range d.report.ExitLists {
 		for _, name := range list.Tests {

@@ -17,16 +17,18 @@ var TestStates = []TestState{TestNew, TestOpen, TestKnown, TestUnknown, TestClea
 
 // A TestCount is what one run says of a test.
 type TestCount struct {
-	Leaks, Known, New int  // Known and New are of the leaks that name the test
-	Whole             bool // its lists lost nothing
+	Leaks            int
+	Known, New, Open int  // of the leaks that name the test; Open are all that are not known
+	Whole            bool // its lists lost nothing
 }
 
-// State is how the test stands. A leak of very many tests does not name all of them: it counts as open.
+// State is how the test stands. A leak of very many tests does not name all of them: it counts as open. So does a test
+// that an open leak names, whatever the numbers of its leaks say.
 func (c TestCount) State() TestState {
 	switch {
 	case c.New > 0:
 		return TestNew
-	case c.Leaks > c.Known:
+	case c.Leaks > c.Known, c.Leaks > 0 && c.Open > 0:
 		return TestOpen
 	case c.Leaks > 0:
 		return TestKnown

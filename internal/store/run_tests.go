@@ -61,11 +61,11 @@ type runTestRow struct {
 	Leaks, Certain       int
 	LostCount, LostBytes int64
 	Whole                bool
-	Known, New           int
+	Known, New, Open     int
 }
 
 func (r *runTestRow) count() leaks.TestCount {
-	return leaks.TestCount{Leaks: r.Leaks, Known: r.Known, New: r.New, Whole: r.Whole}
+	return leaks.TestCount{Leaks: r.Leaks, Known: r.Known, New: r.New, Open: r.Open, Whole: r.Whole}
 }
 
 // readTests reads what runs say of tests, or of all for nil. In an older run, a leak is new that came in with its
@@ -73,12 +73,16 @@ func (r *runTestRow) count() leaks.TestCount {
 func readTests(ctx context.Context, q db.Querier, runs []int64, tests []string) ([]runTestRow, error) {
 	return db.All[runTestRow](ctx, q, `
 		with told as (
-			select f.run_id, t.test, count(*) filter (where shown.state = 'known') as known, count(*) filter (where shown.state in ('new', 'regressed')
+			select f.run_id, t.test, count(*) filter (where shown.state = 'known') as known,
+				count(*) filter (where shown.state <> 'known') as open,
+				count(*) filter (where shown.state in ('new', 'regressed')
 					or shown.state in ('ongoing', 'fixed') and s.first_bad_id = r.build_id and s.last_clean_id is not null) as new
 			from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id,
 				lateral (select `+shownState+` as state) shown, jsonb_array_elements_text(f.listed->'tests') as t (test)
 			where f.run_id = any($1) and f.class`+suspect+` and ($2::text[] is null or t.test = any($2)) group by 1, 2)
-		select r.run_id, r.test, r.leaks, r.certain, r.lost_count, r.lost_bytes, r.whole, coalesce(told.known, 0) as known, coalesce(told.new, 0) as new
+		select r.run_id, r.test, r.leaks, r.certain, r.lost_count, r.lost_bytes, r.whole,
+			coalesce(told.known, 0) as known, coalesce(told.new, 0) as new,
+			coalesce(told.open, 0) as open
 		from run_tests r left join told on told.run_id = r.run_id and told.test = r.test
 		where r.run_id = any($1) and ($2::text[] is null or r.test = any($2))`, runs, tests)
 }

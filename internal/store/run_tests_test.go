@@ -79,6 +79,14 @@ func TestTestsOfARun(t *testing.T) {
 			t.Errorf("leaks of %s: %v, want %s", test, got, want)
 		}
 	}
+	// A test is not known while an open leak names it, whatever the number of its leaks.
+	fewer := lists("T:AB", "U:A")
+	fewer.ExitTests[0].Leaks = 1
+	l.run("3", fewer)
+	page = must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{Run: l.runs["3"], Limit: 9}))
+	if got := sayTests(page); got != "T open 1/0/1 []; U known 1/0/1 []" {
+		t.Errorf("fewer leaks than findings: %s", got)
+	}
 	// A new result replaces the tests.
 	l.run("2", lists("W:"))
 	page = must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{Run: l.runs["2"], Limit: 9}))
