@@ -166,18 +166,29 @@ const MaxReviewExceptions = 1000
 
 // Without splits the leaks of a review into those that no pattern names, and those that one does. A pattern names a
 // module, a file, a test or a signature; * stands for any text. A leak of several tests is left out where a pattern
-// names one of them.
+// names one of them, and a leak that does not name all of its tests where a pattern may name one of the others.
 func (r *Review) Without(patterns []string) (rest, left Review) {
 	rest.Known, left.Known = r.Known, r.Known
+	unnamed := slices.ContainsFunc(patterns, r.mayNameATest)
 	for i := range r.Leaks {
 		l := &r.Leaks[i]
-		if slices.ContainsFunc(patterns, l.isNamedBy) {
+		if l.MoreTests > 0 && unnamed || slices.ContainsFunc(patterns, l.isNamedBy) {
 			left.Leaks = append(left.Leaks, *l)
 		} else {
 			rest.Leaks = append(rest.Leaks, *l)
 		}
 	}
 	return rest, left
+}
+
+// mayNameATest reports whether a pattern may name a test that no leak of the review names: any may, except the exact
+// name of a file or a signature of the review.
+func (r *Review) mayNameATest(pattern string) bool {
+	return pattern != "" && !slices.ContainsFunc(r.Leaks, func(l UnacceptedLeak) bool {
+		return slices.ContainsFunc([]string{l.Signature, l.File, baseName(l.File)}, func(name string) bool {
+			return strings.EqualFold(name, pattern)
+		})
+	})
 }
 
 // isNamedBy reports whether a pattern names the leak.

@@ -69,14 +69,17 @@ A.1 several=false leaks=1 certain=1 possible=0 blocks=2 bytes=10
 	}
 }
 
-// A pattern leaves out leaks by module, file, test or signature.
+// A pattern leaves out leaks by module, file, test or signature. Leak e does not name all of its tests: it is left out
+// where a pattern may name one of them.
 func TestReviewWithout(t *testing.T) {
 	r := ReviewOf(reviewed())
 	for pattern, want := range map[string]string{
-		"a.cpp": "[c d e f] [b a]", `C:\src\*`: "[d e f] [c b a]", "App.exe": "[b a e f] [c d]", "A.2": "[a d e f] [c b]", "A.*": "[d f] [c b a e]",
-		"f": "[c b a d e] [f]", "": "[c b a d e f] []", "cpp": "[c b a d e f] []", "*": "[] [c b a d e f]",
+		"a.cpp": "[c d e f] [b a]", `C:\src\A.cpp`: "[c d e f] [b a]", `C:\src\*`: "[d f] [c b a e]",
+		"App.exe": "[b a f] [c d e]",
+		"A.2":     "[a d f] [c b e]", "A.*": "[d f] [c b a e]", "F": "[c b a d e] [f]", "": "[c b a d e f] []",
+		"cpp": "[c b a d f] [e]", "a.cp?": "[c d f] [b a e]", "*": "[] [c b a d e f]",
 	} {
-		rest, left := r.Without([]string{"none", pattern})
+		rest, left := r.Without([]string{"", pattern})
 		if got := fmt.Sprint(rest.Signatures(), left.Signatures()); got != want || rest.Known != 1 || left.Known != 1 {
 			t.Errorf("without %q: %s, want %s", pattern, got, want)
 		}
