@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -18,6 +19,10 @@ const mostNoted = 20
 // by test.
 func acceptPresent(ctx context.Context, client *push.Client, run int64, except []string, note func(text string)) error {
 	a, err := client.Accept(ctx, run, except)
+	var refused *push.Refusal
+	if errors.As(err, &refused) && refused.Code == "invalid-except" {
+		return &wrongExcept{refused}
+	}
 	if err != nil {
 		return fmt.Errorf("accept the leaks of run %d: %w", run, err)
 	}
@@ -40,6 +45,13 @@ func acceptPresent(ctx context.Context, client *push.Client, run int64, except [
 	}
 	return nil
 }
+
+// A wrongExcept is the server's refusal of names that --except gives: the command line is wrong.
+type wrongExcept struct{ refused *push.Refusal }
+
+func (e *wrongExcept) Error() string { return "--" + e.refused.Detail }
+
+func (e *wrongExcept) Unwrap() []error { return []error{&usageError{e.Error()}, e.refused} }
 
 // noteGroups notes groups of accepted leaks, of many the first.
 func noteGroups(note func(string), kind string, n int, at func(i int) (string, *push.GroupFigures)) {

@@ -48,6 +48,11 @@ func TestPushAcceptsWhatIsPresent(t *testing.T) {
 	if j, gate := push(ci, "1", "--accept-present"); j.code != exitInput || gate != "error" || !strings.Contains(j.stderr, "accept ") {
 		t.Errorf("a token that may not accept: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
 	}
+	if j, gate := push(admin, "1", "--accept-present", "--except", "odrer.cpp"); j.code != exitUsage || gate != "error" ||
+		!strings.Contains(j.stderr, `--except: no leak of the run has `) ||
+		!strings.Contains(j.stderr, `"odrer.cpp"; nothing is accepted`) {
+		t.Errorf("names nothing: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
+	}
 	if j, _ := push(admin, "1", "--accept-present", "--except", "ORDER.cpp"); !strings.Contains(j.stderr, "accepted  1 leak, ") ||
 		!strings.Contains(j.stderr, "file  shopd receipt.cpp: 1 leak, ") || !strings.Contains(j.stderr, "test  outside of tests: 1 leak, ") ||
 		!strings.Contains(j.stderr, "left out  1 leak, ") || !strings.Contains(j.stderr, "1 known as of build 1, 1 not accepted. ") {

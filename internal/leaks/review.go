@@ -30,6 +30,8 @@ type UnacceptedLeak struct {
 type Review struct {
 	Leaks []UnacceptedLeak // those that hold most first
 	Known int              // leaks of the run that are known already
+
+	known []UnacceptedLeak // the known ones, which patterns may name, too
 }
 
 // ReviewOf lists the leaks in a build's result that nobody has accepted.
@@ -41,6 +43,7 @@ func ReviewOf(side *compare.BuildResult) Review {
 		case !f.Class.IsLeak():
 		case IsTolerated(f):
 			r.Known++
+			r.known = append(r.known, unaccepted(f))
 		default:
 			r.Leaks = append(r.Leaks, unaccepted(f))
 		}
@@ -179,6 +182,22 @@ func (r *Review) Without(patterns []string) (rest, left Review) {
 		}
 	}
 	return rest, left
+}
+
+// NamingNothing are the patterns that name no leak of the run, whether it is known or not: mistakes, where there is
+// something to accept.
+func (r *Review) NamingNothing(patterns []string) []string {
+	if len(r.Leaks) == 0 {
+		return nil
+	}
+	var nothing []string
+	for _, pattern := range patterns {
+		names := func(l UnacceptedLeak) bool { return l.isNamedBy(pattern) }
+		if !slices.ContainsFunc(r.Leaks, names) && !slices.ContainsFunc(r.known, names) {
+			nothing = append(nothing, pattern)
+		}
+	}
+	return nothing
 }
 
 // mayNameATest reports whether a pattern may name a test that no leak of the review names: any may, except the exact

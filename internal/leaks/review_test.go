@@ -86,6 +86,29 @@ func TestReviewWithout(t *testing.T) {
 	}
 }
 
+// A pattern that names no leak of the run is a mistake, unless nothing is left to accept.
+func TestPatternsNamingNothing(t *testing.T) {
+	r := ReviewOf(reviewed())
+	for _, test := range []struct{ patterns, want string }{
+		{"cahce.cpp a.cpp A.3 * f", "[cahce.cpp A.3]"}, {"a.cpp A.1 app.exe k", "[]"}, {"g", "[g]"}, {"", "[]"},
+	} {
+		if got := fmt.Sprint(r.NamingNothing(strings.Fields(test.patterns))); got != test.want {
+			t.Errorf("%s: %s, want %s", test.patterns, got, test.want)
+		}
+	}
+	if got := r.NamingNothing([]string{""}); len(got) != 1 {
+		t.Errorf("the empty pattern names %d", 1-len(got))
+	}
+	side := reviewed()
+	for i := range side.Findings {
+		side.Findings[i].Known = "old"
+	}
+	r = ReviewOf(side)
+	if got := r.NamingNothing([]string{"none"}); got != nil {
+		t.Errorf("of known leaks alone: %v", got)
+	}
+}
+
 // The sentence names how many are known, and what is left.
 func TestReviewSentence(t *testing.T) {
 	for want, r := range map[string]Review{

@@ -34,6 +34,21 @@ func TestAcceptLeaksOfARun(t *testing.T) {
 	accept := func(body string) acceptance {
 		return decode[acceptance](t, n.do("POST", "/api/v1/runs/1/accept", strings.NewReader(body)).want(t, 200, ""))
 	}
+	// Names of nothing are refused before anything is accepted.
+	for body, want := range map[string]string{
+		`{"except": ["` + sigOther + `", "cahce.cpp"]}`:            `a signature "cahce.cpp"; nothing is accepted`,
+		`{"except": [` + strings.Repeat(`"b",`, 10) + `"c", "d"]}`: `"b", "b" and 2 more; nothing is accepted`,
+	} {
+		refused := n.do("POST", "/api/v1/runs/1/accept", strings.NewReader(body)).want(t, 422, "invalid-except")
+		p := decode[struct{ Field, Detail string }](t, refused)
+		if p.Field != "except" || !strings.Contains(p.Detail, want) {
+			t.Errorf("%s: %+v, want %s", body, p, want)
+		}
+	}
+	still := decode[review](t, n.do("GET", "/api/v1/runs/1/unaccepted", nil).want(t, 200, ""))
+	if still.Leaks != 2 || still.Known != 0 {
+		t.Errorf("refused: %+v", still)
+	}
 	a := accept(`{"except": ["` + sigOther + `"]}`)
 	if a.Accepted.Leaks != 1 || a.Left.Leaks != 1 || a.Sentence != "1 known as of build 1, 1 not accepted. The gate is on new leaks." {
 		t.Errorf("%+v", a)

@@ -3,8 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -105,8 +108,31 @@ type acceptanceView struct {
 	Sentence string      `json:"sentence"`
 }
 
+// mostNamed is how many patterns that name nothing a refusal names.
+const mostNamed = 10
+
+// exceptNothing refuses patterns that name no leak of the run; nil for none.
+func exceptNothing(patterns []string) error {
+	if len(patterns) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	for i, pattern := range patterns[:min(len(patterns), mostNamed)] {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(strconv.Quote(pattern))
+	}
+	if more := len(patterns) - mostNamed; more > 0 {
+		fmt.Fprintf(&text, " and %d more", more)
+	}
+	return problem.Invalid("except", "except: no leak of the run has a module, a file, a test or a signature %s; "+
+		"nothing is accepted. A leak names %d tests at most: name a leak of more tests by its file or signature",
+		text.String(), analysis.MaxTests)
+}
+
 // runAccept handles POST /api/v1/runs/:id/accept: it marks the leaks of a run as known, except those that the body
-// names.
+// names. Names of nothing are refused.
 func (a *API) runAccept(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {
@@ -132,6 +158,9 @@ func (a *API) runAccept(c echo.Context) error {
 		return review, err
 	})
 	if err != nil {
+		return err
+	}
+	if err := exceptNothing(review.NamingNothing(body.Except)); err != nil {
 		return err
 	}
 	accepted, left := review.Without(body.Except)
