@@ -49,8 +49,8 @@ func TestExitTestsOfJoinedLines(t *testing.T) {
 		return stackList(capture.KindUMDHSnapshot, capture.ShapeSnapshot, sites...)
 	}
 	add := stackSite{"Add", a, 7, 2, 64}
-	seven, eight := lineSite{a, 7, 2, 64, nil}, lineSite{a, 8, 1, 16, nil}
-	other := lineSite{b, 9, 1, 500, nil}
+	seven, eight := lineSite{a, 7, 2, 64, nil, ""}, lineSite{a, 8, 1, 16, nil, ""}
+	other := lineSite{b, 9, 1, 500, nil, ""}
 	for name, test := range map[string]struct {
 		list []*capture.Capture
 		want string
@@ -62,7 +62,7 @@ func TestExitTestsOfJoinedLines(t *testing.T) {
 		"two lines of a function": {[]*capture.Capture{umdh(add, stackSite{"Add", a, 8, 1, 16}),
 			lineList("T", seven, eight, other)}, "T 2/2 4 580"},
 		"listed by two tools": {[]*capture.Capture{stackListIn("vld", "T", stackSite{"Add", a, 7, 2, 66}),
-			lineList("T", lineSite{a, 7, 2, 64, []string{"Add"}}, other)}, "T 2/2 3 566"},
+			lineList("T", lineSite{a, 7, 2, 64, []string{"Add"}, ""}, other)}, "T 2/2 3 566"},
 	} {
 		r := analyze(t, []analysis.Input{{Files: []analysis.File{{Name: "a"}}, Captures: test.list}})
 		var said []string
