@@ -201,7 +201,8 @@ func (k *Retention) SweepOrphans(ctx context.Context, age time.Duration,
 		}
 		keys = append(keys, info.Key)
 		if len(keys) == sweepBatch {
-			if failed = errors.Join(failed, flush()); ctx.Err() != nil {
+			failed = errors.Join(failed, flush())
+			if ctx.Err() != nil {
 				return freed, failed
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -66,13 +66,10 @@ func says(w *Watch) string {
 	return ""
 }
 
-var changed sync.Mutex
+var changed atomic.Int32
 
 // passOn orders what a test sets in a machine before what the watch reads there behind the next pause.
-func passOn() {
-	changed.Lock()
-	defer changed.Unlock()
-}
+func passOn() { changed.Add(1) }
 
 // after lets time pass, and the watch do what is due then.
 func after(d time.Duration) {
@@ -179,10 +176,10 @@ func TestReportDuringLook(t *testing.T) {
 	watched(t, func(t *testing.T, m *machine, w *Watch) {
 		for _, pause := range []time.Duration{lookEvery, firstPause} { // without an outage, and in one
 			if pause == firstPause {
-				w.Report(t.Context(), syscall.ENOMEM)
+				_ = w.Report(t.Context(), syscall.ENOMEM)
 			}
 			m.beside = func() {
-				w.Report(t.Context(), syscall.ENOSPC)
+				_ = w.Report(t.Context(), syscall.ENOSPC)
 				m.tried, m.began = nil, time.Now()
 			}
 			after(pause)

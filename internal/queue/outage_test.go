@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"heapdrift/internal/await"
 	"heapdrift/internal/outage"
 	"heapdrift/internal/queue"
@@ -162,17 +160,7 @@ func TestOutageOfFullDatabaseCostsNoAttempt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	url := testdb.New(t)
-	s, err := store.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the test is over
+	s, conn := storetest.Open(t)
 	sql := func(query string) {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), query); err != nil {

@@ -107,15 +107,15 @@ func dropBlobs(ctx context.Context, tx pgx.Tx, keys []string, drop blobDrop) (dr
 // expired or replaced. Where drop reports false or an error, the blob is asked for again behind all others, and the
 // errors are returned together. It returns how many blobs need not be asked for again.
 func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int, drop blobDrop) (done int, err error) {
-	var failed error
+	drop, failed := collecting(drop)
 	err = db.Tx(ctx, s, "drop unwanted blobs", func(tx pgx.Tx) error {
-		done, failed = 0, nil
+		done = 0
 		keys, err := db.Values[string](ctx, tx,
 			`select key from unwanted_blobs order by at, key limit $1 for update skip locked`, limit)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		gone, wanted, err := dropBlobs(ctx, tx, keys, collecting(drop, &failed))
+		gone, wanted, err := dropBlobs(ctx, tx, keys, drop)
 		if err != nil {
 			return err
 		}
@@ -127,29 +127,31 @@ func (s *Store) DeleteUnwantedBlobs(ctx context.Context, limit int, drop blobDro
 		_, err = tx.Exec(ctx, `update unwanted_blobs set at = now() where key = any($1)`, keys) // behind the others
 		return err
 	})
-	return done, errors.Join(err, failed)
+	return done, errors.Join(err, failed())
 }
 
 // DeleteOrphans calls drop with those of the keys that no row refers to, and returns how many were dropped. The errors
 // of drop are returned together.
 func (s *Store) DeleteOrphans(ctx context.Context, keys []string, drop blobDrop) (dropped int, err error) {
-	var failed error
+	drop, failed := collecting(drop)
 	err = db.Tx(ctx, s, "drop orphans", func(tx pgx.Tx) error {
-		failed = nil
-		gone, _, err := dropBlobs(ctx, tx, keys, collecting(drop, &failed))
+		gone, _, err := dropBlobs(ctx, tx, keys, drop)
 		dropped = len(gone)
 		return err
 	})
-	return dropped, errors.Join(err, failed)
+	return dropped, errors.Join(err, failed())
 }
 
-// collecting is drop without errors, which it joins to failed: a blob that cannot be deleted keeps no other one.
-func collecting(drop blobDrop, failed *error) blobDrop {
+// collecting is drop without errors, which failed returns together: a blob that cannot be deleted keeps no other one.
+func collecting(drop blobDrop) (all blobDrop, failed func() error) {
+	var errs []error
 	return func(key string, idle bool) (bool, error) {
 		gone, err := drop(key, idle)
-		*failed = errors.Join(*failed, err)
+		if err != nil {
+			errs = append(errs, err)
+		}
 		return gone && err == nil, nil
-	}
+	}, func() error { return errors.Join(errs...) }
 }
 
 // ClaimRound reports whether the caller is to do a round of work that one worker does for all: it was last begun longer

@@ -22,7 +22,7 @@ var domainVerbs = []string{
 	"ReapJobs",
 	"RetryRun", "RetryInternal", "RetryFailures", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
-	"ExpireEvidence", "ClaimRound", "DeleteRestored", "DumpTables", "LoadTables", "CheckTarget", "ExportTombstones", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
+	"ExpireEvidence", "ClaimRound", "DeleteRestored", "DumpTables", "LoadTables", "CheckTarget", "TryWrite", "ExportTombstones", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
 	"Search", "Compare", "CountOpenLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
 }
 
