@@ -65,7 +65,7 @@ func TestUploadsOfOneTokenStopNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(s.Handler())
-	defer server.Close()
+	t.Cleanup(server.Close) // once the connections below are closed
 	const slow = 60
 	token := strings.TrimPrefix(tm.who["upload"].Get("Authorization"), "Bearer ")
 	for range slow {
