@@ -3,11 +3,12 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"heapdrift/internal/tempfile"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"heapdrift/internal/tempfile"
 )
 
 // unpack writes all of r to a temporary file and returns how many bytes that are. The error is r's own, or says that

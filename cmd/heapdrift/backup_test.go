@@ -211,3 +211,12 @@ func firstDifference(a, b string) string {
 	from := max(0, i-60)
 	return a[from:min(len(a), i+60)] + "\n" + b[from:min(len(b), i+60)]
 }
+
+// A dry run of a sweep does not claim the blobs.
+func TestSweepUsage(t *testing.T) {
+	for _, args := range [][]string{{"--dry-run", "--claim"}, {"--older", "59m"}, {"more"}} {
+		if code, _, errs := ran(t, append([]string{"sweep"}, args...)...); code != exitUsage {
+			t.Errorf("%q: %d, %s", args, code, errs)
+		}
+	}
+}

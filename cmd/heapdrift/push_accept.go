@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 
 	"heapdrift/ingest/quantity"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/push"
 )
 
@@ -31,11 +29,11 @@ func acceptPresent(ctx context.Context, client *push.Client, run int64, except [
 	}
 	noteGroups(note, "file", len(a.Accepted.Places), func(i int) (string, *push.GroupFigures) {
 		g := &a.Accepted.Places[i]
-		return placeName(g), &g.GroupFigures
+		return leaks.PlaceGroupName(g.Module, g.File), &g.GroupFigures
 	})
 	noteGroups(note, "test", len(a.Accepted.Tests), func(i int) (string, *push.GroupFigures) {
 		g := &a.Accepted.Tests[i]
-		return testName(g), &g.GroupFigures
+		return leaks.TestGroupName(g.Test, g.Several), &g.GroupFigures
 	})
 	if a.Left.Leaks > 0 {
 		note("left out  " + figuresText(&a.Left.GroupFigures))
@@ -71,19 +69,4 @@ func figuresText(g *push.GroupFigures) string {
 		text += fmt.Sprintf(" (%d possible)", g.Possible)
 	}
 	return text
-}
-
-func placeName(g *push.PlaceGroup) string {
-	name := g.Module
-	if g.File != "" {
-		name = strings.TrimSpace(name + " " + path.Base(strings.ReplaceAll(g.File, `\`, "/")))
-	}
-	return cmp.Or(name, "no file")
-}
-
-func testName(g *push.TestGroup) string {
-	if g.Several {
-		return "several tests"
-	}
-	return cmp.Or(g.Test, "outside of tests")
 }

@@ -54,7 +54,7 @@ func TestPushAcceptsWhatIsPresent(t *testing.T) {
 		t.Errorf("names nothing: %d %s\n%s%s", j.code, gate, j.stdout, j.stderr)
 	}
 	if j, _ := push(admin, "1", "--accept-present", "--except", "ORDER.cpp"); !strings.Contains(j.stderr, "accepted  1 leak, ") ||
-		!strings.Contains(j.stderr, "file  shopd receipt.cpp: 1 leak, ") || !strings.Contains(j.stderr, "test  outside of tests: 1 leak, ") ||
+		!strings.Contains(j.stderr, "file  shopd · receipt.cpp: 1 leak, ") || !strings.Contains(j.stderr, "test  Outside of tests: 1 leak, ") ||
 		!strings.Contains(j.stderr, "left out  1 leak, ") || !strings.Contains(j.stderr, "1 known as of build 1, 1 not accepted. ") {
 		t.Errorf("but one: %s%s", j.stdout, j.stderr)
 	}

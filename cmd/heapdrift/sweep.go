@@ -75,8 +75,11 @@ func sweep(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	if len(rest) > 0 || *older < time.Hour {
+	switch {
+	case len(rest) > 0 || *older < time.Hour:
 		return exitUsage, &usageError{"takes no arguments but flags; --older is 1h or more"}
+	case *dry && *claim:
+		return exitUsage, &usageError{"--dry-run changes nothing, and --claim changes whose blobs they are: give one of them"}
 	}
 	db, blobs, _, err := openInstallation(ctx)
 	if err != nil {

@@ -2,17 +2,19 @@ package exitlog
 
 import (
 	"cmp"
-	"heapdrift/ingest/sorting"
 	"slices"
+
+	"heapdrift/ingest/sorting"
 )
 
 // The debug CRT numbers the blocks of a process in the order in which they are allocated. That tells two things:
 //
-//   - A block with one number, address and size in two lists of a process is one block: a list at the end repeats what the
-//     lists of tests have, unless they begin at a checkpoint. It counts in the first.
-//   - Where the log names each test, and each has its list from the first on, a block of a list outside of tests that has a lower number than all
-//     blocks of tests was there before the first test ran. A static may have allocated it, and may free it after the list.
-//     That the same numbers come in several processes does not tell as much: a fixture of all tests allocates as regularly.
+//   - A block with one number, address and size in two lists of a process is one block. It counts in the first list. A
+//     list at the end repeats what the lists of tests have, unless they begin at a checkpoint.
+//   - A block of a list outside of tests may have a lower number than all blocks of tests. If the log names each test,
+//     and each has its list from the first on, the block was there before the first test ran. A static may have
+//     allocated it, and may free it after the list. Equal numbers in several processes tell less: a fixture of all
+//     tests allocates as regularly.
 
 // A period is when a process printed a list.
 type period uint8

@@ -55,10 +55,9 @@ func (o *collector) newProcess() uint32 {
 	return o.processes
 }
 
-// sameBlocks finds, by place in crtBlocks.blocks, the stacks of blocks that Visual Leak Detector lists as well. Where
-// a process has more addresses at which the two disagree than blocks that they share, the lists are of several
-// processes that the log does not tell apart, and nothing is joined. It is
-// nil where the context ends.
+// sameBlocks finds, by place in crtBlocks.blocks, the stacks of blocks that Visual Leak Detector lists as well. Where a
+// process has more addresses at which the two disagree than blocks that they share, the lists are of several processes
+// that the log does not tell apart, and nothing is joined. The result is nil where the context ends.
 func (o *collector) sameBlocks(ctx context.Context) map[int32][]listedStack {
 	if len(o.crtShown) == 0 || len(o.vldShown) == 0 {
 		return nil

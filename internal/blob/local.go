@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"heapdrift/internal/tempfile"
 	"io"
 	"os"
+
+	"heapdrift/internal/tempfile"
 )
 
 // localBytes is how much of a blob is in memory at once while it is copied.

@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,7 +65,9 @@ func (p *Pool) compareWork(at int, own *RunRating) *WorkComparison {
 		}
 		c.Runs = append(c.Runs, count)
 	}
-	sorting.Stable(c.Runs, func(a, b WorkCount) int { return compareWork(&a, &b) })
+	sorting.Stable(c.Runs, func(a, b WorkCount) int {
+		return cmp.Or(cmp.Compare(a.Work, b.Work), cmp.Compare(a.Blocks, b.Blocks))
+	})
 	if !c.tells() {
 		return nil
 	}
@@ -73,16 +76,6 @@ func (p *Pool) compareWork(at int, own *RunRating) *WorkComparison {
 		return nil
 	}
 	return c
-}
-
-func compareWork(a, b *WorkCount) int {
-	switch {
-	case a.Work < b.Work:
-		return -1
-	case a.Work > b.Work:
-		return 1
-	}
-	return int(min(max(a.Blocks-b.Blocks, -1), 1))
 }
 
 // isComparable reports whether both runs print as many lists of the same tools, and count their work alike: a program

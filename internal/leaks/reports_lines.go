@@ -1,6 +1,9 @@
 package leaks
 
 import (
+	"maps"
+	"slices"
+
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
@@ -64,8 +67,8 @@ func (n headNames) rename(list []compare.Finding) []compare.Finding {
 
 // add makes findings be found by the signatures that the run's report has for them.
 func (n headNames) add(to shownFindings) {
-	for from, names := range n {
-		for _, name := range names {
+	for _, from := range slices.Sorted(maps.Keys(n)) { // of two for one name the same each time
+		for _, name := range n[from] {
 			if f := to[from]; f != nil && to[name] == nil {
 				to[name] = f
 			}

@@ -80,6 +80,19 @@ func placeOf(module, file string) string {
 	return module + " · " + baseName(file)
 }
 
+// PlaceGroupName is how pages and push call the group of leaks of a module and a file.
+func PlaceGroupName(module, file string) string {
+	return cmp.Or(placeOf(module, file), "No module and no file")
+}
+
+// TestGroupName is how pages and push call the group of leaks of a test, of several, or of none.
+func TestGroupName(test string, several bool) string {
+	if several {
+		return "Several tests"
+	}
+	return cmp.Or(test, "Outside of tests")
+}
+
 // baseName is the name of a file without its folder, on any system.
 func baseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
@@ -102,11 +115,6 @@ type LeakGroup struct {
 	Leaks        []UnacceptedLeak
 	Certain      int // of the leaks
 	Held         analysis.Amount
-}
-
-// Name is how pages and lists call the group.
-func (g *LeakGroup) Name() string {
-	return cmp.Or(placeOf(g.Module, g.File), g.Test)
 }
 
 // Possible counts the leaks of which it is not certain that the program lost them.
@@ -150,7 +158,7 @@ func (r *Review) by(keyOf func(*UnacceptedLeak) groupKey) []LeakGroup {
 	}
 	sorting.Stable(groups, func(a, b LeakGroup) int {
 		return cmp.Or(cmp.Compare(b.Held.Bytes, a.Held.Bytes), cmp.Compare(len(b.Leaks), len(a.Leaks)),
-			strings.Compare(a.Name(), b.Name()))
+			strings.Compare(placeOf(a.Module, a.File)+a.Test, placeOf(b.Module, b.File)+b.Test))
 	})
 	return groups
 }

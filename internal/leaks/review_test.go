@@ -30,7 +30,7 @@ func sayGroups(groups []LeakGroup) string {
 	var text strings.Builder
 	for i := range groups {
 		g := &groups[i]
-		fmt.Fprintf(&text, "%s several=%t leaks=%d certain=%d possible=%d blocks=%d bytes=%d\n", g.Name(), g.Several, len(g.Leaks),
+		fmt.Fprintf(&text, "%s several=%t leaks=%d certain=%d possible=%d blocks=%d bytes=%d\n", placeOf(g.Module, g.File)+g.Test, g.Several, len(g.Leaks),
 			g.Certain, g.Possible(), g.Held.Count, g.Held.Bytes)
 	}
 	return text.String()

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"heapdrift/internal/tempfile"
 	"io"
 	"net"
 	"os"
 	"sync"
 	"syscall"
+
+	"heapdrift/internal/tempfile"
 )
 
 // The kinds of messages.

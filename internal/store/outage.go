@@ -3,12 +3,13 @@ package store
 import (
 	"context"
 	"errors"
-	"heapdrift/internal/store/internal/db"
 	"io"
 	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"heapdrift/internal/store/internal/db"
 )
 
 // IsUnavailable reports whether an error says that the database cannot be used now: it does not answer, has no

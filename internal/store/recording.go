@@ -30,25 +30,18 @@ func (s *Store) UpdateRecording(ctx context.Context, run int64, r *leaks.Recordi
 
 // UpdateRestored stores that no settings are changed on a host any more, for the runs of a project.
 func (s *Store) UpdateRestored(ctx context.Context, project, host string, at time.Time) error {
-	text, err := json.Marshal(at)
-	if err != nil {
-		return err
-	}
-	return db.Tx(ctx, s, "restored settings", func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `
-			update runs set recording = jsonb_set(jsonb_set(recording, '{settings,restored}', $3), '{state}', '"interrupted"')
-			where id in (
-				select r.id from runs r join scenarios s on s.id = r.scenario_id join projects p on p.id = s.project_id
-				where p.name = $1 and lower(r.recording->>'host') = lower($2) and r.recording->'settings'->>'restored' is null
-					and jsonb_path_exists(r.recording, '$.settings.changed[0]')
-				order by r.id for update of r)`, project, host, text) // in the order in which others lock runs
-		return err
-	})
+	return s.updateRestored(ctx, project, `lower(r.recording->>'host') = lower($2) and jsonb_path_exists(r.recording, '$.settings.changed[0]')`,
+		host, at)
 }
 
 // UpdateRestoredByKey notes that what the recordings with a key have changed is as before. Whether there are any is not
 // said: nobody has asked who calls.
 func (s *Store) UpdateRestoredByKey(ctx context.Context, project, digest string, at time.Time) error {
+	return s.updateRestored(ctx, project, `r.recording->'settings'->>'restore_key' = $2`, digest, at)
+}
+
+// updateRestored stores when the settings of recordings were as before. which is the condition of $2 that they meet.
+func (s *Store) updateRestored(ctx context.Context, project, which, value string, at time.Time) error {
 	text, err := json.Marshal(at)
 	if err != nil {
 		return err
@@ -58,9 +51,8 @@ func (s *Store) UpdateRestoredByKey(ctx context.Context, project, digest string,
 			update runs set recording = jsonb_set(jsonb_set(recording, '{settings,restored}', $3), '{state}', '"interrupted"')
 			where id in (
 				select r.id from runs r join scenarios s on s.id = r.scenario_id join projects p on p.id = s.project_id
-				where p.name = $1 and r.recording->'settings'->>'restore_key' = $2
-					and r.recording->'settings'->>'restored' is null
-				order by r.id for update of r)`, project, digest, text) // in the order in which others lock runs
+				where p.name = $1 and `+which+` and r.recording->'settings'->>'restored' is null
+				order by r.id for update of r)`, project, value, text) // in the order in which others lock runs
 		return err
 	})
 }

@@ -108,12 +108,17 @@ func (s *Store) ExpireEvidence(ctx context.Context, d RetentionDefaults, limit i
 	return expired, err
 }
 
+// runAge is when the last upload of a run r came, and runBytes how much its captures and allocation tables take.
+const (
+	runAge   = `greatest(r.created_at, (select max(e.uploaded_at) from evidence e where e.run_id = r.id))`
+	runBytes = `r.table_bytes + coalesce((select sum(c.artifact_bytes + c.table_bytes) from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id), 0)`
+)
+
 // oldRuns are runs that are older than their project keeps runs, or whose captures and allocation tables exceed what it
 // may hold. A run is as old as its last upload. $3 is how many.
 const oldRuns = `
 	with aged as (
-		select r.id, b.project_id, greatest(r.created_at, (select max(e.uploaded_at) from evidence e where e.run_id = r.id)) as at,
-			r.table_bytes + coalesce((select sum(c.artifact_bytes + c.table_bytes) from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id), 0) as bytes
+		select r.id, b.project_id, ` + runAge + ` as at, ` + runBytes + ` as bytes
 		from runs r join builds b on b.id = r.build_id),
 	kept as (
 		select a.id, a.at, p.held_at, p.baseline_id,
@@ -133,9 +138,6 @@ func (v View) ListOldRuns(ctx context.Context, d RetentionDefaults, limit int) (
 	return list, db.Wrap("old runs", err)
 }
 
-// runAge is when the last upload of a run r came.
-const runAge = `greatest(r.created_at, (select max(e.uploaded_at) from evidence e where e.run_id = r.id))`
-
 // oldRun is a run $3 with the limits of its project, and whether it exceeds them: its age, or its bytes with those of
 // the newer runs of the project.
 const oldRun = `
@@ -147,10 +149,7 @@ const oldRun = `
 	select a.at, a.days, a.most, case
 		when a.days > 0 and a.at < now() - a.days * interval '1 day' then true
 		when a.most > 0 then a.most < (
-			select sum(r.table_bytes + coalesce((
-				select sum(c.artifact_bytes + c.table_bytes) from evidence e join captures c on c.evidence_id = e.id
-				where e.run_id = r.id), 0))
-			from builds b join runs r on r.build_id = b.id
+			select sum(` + runBytes + `) from builds b join runs r on r.build_id = b.id
 			where b.project_id = a.project_id and (` + runAge + `, r.id) >= (a.at, a.id))
 		else false end as exceeds
 	from asked a`

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -119,13 +120,7 @@ func (v View) ListRunTests(ctx context.Context, query RunTestQuery) (*RunTestPag
 // compareTests puts the gravest state first, and what left most.
 func compareTests(a, b runTestRow) int {
 	rank := func(r *runTestRow) int { return slices.Index(leaks.TestStates, r.count().State()) }
-	if d := rank(&a) - rank(&b); d != 0 {
-		return d
-	}
-	if a.LostBytes != b.LostBytes {
-		return int(min(max(b.LostBytes-a.LostBytes, -1), 1))
-	}
-	return strings.Compare(a.Test, b.Test)
+	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.LostBytes, a.LostBytes), strings.Compare(a.Test, b.Test))
 }
 
 // readStrips reads what the newest builds of the run's scenario and branch, up to its own, say of tests.

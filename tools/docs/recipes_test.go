@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"heapdrift/internal/needs"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"heapdrift/internal/needs"
 )
 
 // recipes are the files of ci/ that build servers run, and what each does its own way: what fetches the program, what

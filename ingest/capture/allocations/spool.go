@@ -3,11 +3,12 @@ package allocations
 import (
 	"context"
 	"errors"
-	"heapdrift/internal/tempfile"
 	"io"
 	"os"
 	"slices"
 	"sync"
+
+	"heapdrift/internal/tempfile"
 )
 
 // spoolMemory is how many bytes of packed rows are kept in memory; those beyond go to temporary disk.

@@ -105,15 +105,10 @@ func acceptURL(run int64, byTest bool) templ.SafeURL {
 
 // groupName is how the page calls a group.
 func (v *reviewView) groupName(g *leaks.LeakGroup) string {
-	switch {
-	case g.Name() != "":
-		return g.Name()
-	case g.Several:
-		return "Several tests"
-	case v.byTest:
-		return "Outside of tests"
+	if v.byTest {
+		return leaks.TestGroupName(g.Test, g.Several)
 	}
-	return "No module and no file"
+	return leaks.PlaceGroupName(g.Module, g.File)
 }
 
 // testsText names the tests that show a leak.
