@@ -16,6 +16,7 @@ var (
 	procUnloadEventTrace         = ntdll.NewProc("RtlGetUnloadEventTraceEx")
 	procIsWow64Process2          = kernel32.NewProc("IsWow64Process2")
 	procGetProcessHandleCount    = kernel32.NewProc("GetProcessHandleCount")
+	procGetThreadContext         = kernel32.NewProc("GetThreadContext")
 	procGetThreadDescription     = kernel32.NewProc("GetThreadDescription")
 	procGetMappedFileName        = kernel32.NewProc("K32GetMappedFileNameW")
 	procPssCaptureSnapshot       = kernel32.NewProc("PssCaptureSnapshot")

@@ -2,6 +2,7 @@ package livesnapshot
 
 import (
 	"errors"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -74,7 +75,7 @@ type threadBasic struct {
 	priority, basicPriority int32
 }
 
-// Threads lists the threads with their environment blocks.
+// Threads lists the threads with their environment blocks, and waits until those that were suspended stand still.
 func (p *process) Threads() ([]minidump.Thread, error) {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
@@ -85,6 +86,7 @@ func (p *process) Threads() ([]minidump.Thread, error) {
 	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
 	for err = windows.Thread32First(snapshot, &entry); err == nil; err = windows.Thread32Next(snapshot, &entry) {
 		if entry.OwnerProcessID == p.pid {
+			awaitStop(entry.ThreadID)
 			list = append(list, threadOf(entry.ThreadID))
 		}
 		entry.Size = uint32(unsafe.Sizeof(entry))
@@ -93,6 +95,29 @@ func (p *process) Threads() ([]minidump.Thread, error) {
 		return list, err
 	}
 	return list, nil
+}
+
+// threadContext is CONTEXT of winnt.h by processor: its size, where ContextFlags are, and CONTEXT_CONTROL.
+var threadContext = map[string]struct{ size, flagsAt, control int }{
+	"386":   {716, 0, 0x10001},
+	"amd64": {1232, 0x30, 0x100001},
+	"arm64": {912, 0, 0x400001},
+}
+
+// awaitStop waits until a suspended thread stands still. To suspend a thread asks it to stop, and it runs on until it
+// is interrupted; to read its registers waits for that.
+func awaitStop(id uint32) {
+	handle, err := windows.OpenThread(windows.THREAD_GET_CONTEXT, false, id)
+	if err != nil {
+		return // it has ended, or nobody may ask
+	}
+	defer func() { _ = windows.CloseHandle(handle) }() // nothing was written
+	layout := threadContext[runtime.GOARCH]
+	const alignment = 16 // of CONTEXT
+	b := make([]byte, layout.size+alignment)
+	b = b[-uintptr(unsafe.Pointer(&b[0]))%alignment:]
+	le.PutUint32(b[layout.flagsAt:], uint32(layout.control))
+	_, _, _ = procGetThreadContext.Call(uintptr(handle), uintptr(unsafe.Pointer(&b[0]))) // the registers are not needed
 }
 
 // threadOf asks for what is known of a thread; one that has ended has its number alone.

@@ -80,6 +80,20 @@ func (c *counter) counts() {
 	await.Until(c, "the program to count on", func() bool { return c.count() > from })
 }
 
+// standsStill fails where a suspended program counts on.
+func (c *counter) standsStill() {
+	c.Helper()
+	if _, err := c.Threads(); err != nil {
+		c.Fatal(err)
+	}
+	at := c.count()
+	for range 10_000 {
+		if now := c.count(); now != at {
+			c.Fatalf("it counted from %d to %d while it was suspended", at, now)
+		}
+	}
+}
+
 // A suspended process stands still; a resumed one goes on, after a limit as well.
 func TestOnWindowsSuspend(t *testing.T) {
 	c := startCounter(t)
@@ -87,12 +101,7 @@ func TestOnWindowsSuspend(t *testing.T) {
 	if err := c.Suspend(); err != nil {
 		t.Fatal(err)
 	}
-	at := c.count()
-	for range 10_000 {
-		if now := c.count(); now != at {
-			t.Fatalf("it counted from %d to %d while it was suspended", at, now)
-		}
-	}
+	c.standsStill()
 	if err := c.Resume(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,12 +165,7 @@ func TestOnWindowsKilled(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "suspended\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	at := c.count()
-	for range 10_000 {
-		if now := c.count(); now != at {
-			t.Fatalf("it counted from %d to %d while it was suspended", at, now)
-		}
-	}
+	c.standsStill()
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type target interface {
 	Clone() (space, error)
 	// Facts are what is asked for before the process is suspended.
 	Facts() facts
-	// Threads have their environment blocks.
+	// Threads have their environment blocks. Those of a suspended process stand still from then on.
 	Threads() ([]minidump.Thread, error)
 	// MappedFile is the path of the file that an image is mapped from; "" where that is not known.
 	MappedFile(base uint64) string
