@@ -62,8 +62,11 @@ func (s *Store) CreateCaptures(ctx context.Context, l Lease, captures []StoredCa
 			return err
 		}
 		owner, err := claimFiles(ctx, tx, l.RunID, append([]int64{*l.EvidenceID}, together...))
-		if err != nil || owner == 0 {
+		if err != nil {
 			return err
+		}
+		if owner == 0 {
+			return decideSettled(ctx, tx, l.RunID)
 		}
 		if captures == nil && len(together) > 0 {
 			return errUnread

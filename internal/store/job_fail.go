@@ -49,7 +49,10 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 		if err != nil || state != "failed" {
 			return err
 		}
-		return endFailed(ctx, tx, l.Job, f)
+		if err := endFailed(ctx, tx, l.Job, f); err != nil {
+			return err
+		}
+		return decideSettled(ctx, tx, l.RunID)
 	})
 }
 

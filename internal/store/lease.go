@@ -100,6 +100,7 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 	lost := Failure{Code: "worker-lost",
 		Message: "the worker that ran this job was lost on every attempt; the evidence may need more memory than a worker has"}
 	n := 0
+	var failed []int64 // runs
 	err := db.Tx(ctx, s, "reap jobs", func(tx pgx.Tx) error {
 		ids, err := db.Values[int64](ctx, tx,
 			`select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
@@ -117,6 +118,7 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 				return err
 			}
 			if job.State == "failed" {
+				failed = append(failed, job.RunID)
 				if err := endFailed(ctx, tx, job, lost); err != nil {
 					return err
 				}
@@ -124,5 +126,14 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 		}
 		return nil
 	})
-	return n, err
+	if err != nil {
+		return n, err
+	}
+	// One by one: a decision takes the lock of signatures, after which no row of a run may be locked.
+	for _, run := range failed {
+		if err := db.Tx(ctx, s, "decide", func(tx pgx.Tx) error { return decideSettled(ctx, tx, run) }); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }

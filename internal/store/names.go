@@ -41,8 +41,11 @@ func (s *Store) UpdateNames(ctx context.Context, l Lease, n SymbolSearch, key st
 		}
 		tag, err := tx.Exec(ctx, `
 			update runs set names_key = $3, names_error = '', names_rev = $2, input_rev = input_rev + 1 where id = $1 and names_rev < $2`, l.RunID, n.begun, key)
-		if err != nil || tag.RowsAffected() == 0 {
+		if err != nil {
 			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return decideSettled(ctx, tx, l.RunID)
 		}
 		return queueJob(ctx, tx, JobAnalyse, l.RunID)
 	})

@@ -156,7 +156,7 @@ func (s *Store) CancelRun(ctx context.Context, run int64, who string) (n int, er
 				return err
 			}
 		}
-		return nil
+		return decideSettled(ctx, tx, run)
 	})
 	return n, err
 }
