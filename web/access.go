@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/tracing"
 	"heapdrift/web/compress"
 )
 
@@ -31,6 +33,25 @@ func (s *Server) answered(next echo.HandlerFunc) echo.HandlerFunc {
 			s.handleError(err, c)
 		}
 		return nil
+	}
+}
+
+// readingMethods are those of requests that change nothing.
+var readingMethods = []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+
+// traced begins a span for a request that changes something, to which what it queues belongs. Others are left out:
+// pages ask more often by far, and metrics say how long they take.
+func (s *Server) traced(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if s.opt.Tracer == nil || slices.Contains(readingMethods, r.Method) {
+			return next(c)
+		}
+		ctx, end := s.opt.Tracer.BeginRequest(r.Context(),
+			tracing.Request{Method: r.Method, Route: c.Path(), ID: requestID(c)})
+		defer func() { end(c.Response().Status) }()
+		c.SetRequest(r.WithContext(ctx))
+		return next(c)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"heapdrift/internal/memory"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
+	"heapdrift/internal/tracing"
 	"heapdrift/web/api"
 	"heapdrift/web/compress"
 	"heapdrift/web/guard"
@@ -39,6 +40,8 @@ type Options struct {
 	Budget *memory.Budget
 	// Answered is called for every request that was answered; nil for nobody.
 	Answered func(Answer)
+	// Tracer begins a span for each request that changes something; nil for none.
+	Tracer *tracing.Tracer
 	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
 	PingQueue func(context.Context) error
 	// CheckWorker reports whether the worker in this process takes jobs; nil where there is none.
@@ -97,7 +100,7 @@ func New(opt Options) (*Server, error) {
 	})
 	door := guard.New(opt.Store, opt.Access)
 	e.Pre(s.routeHead)
-	e.Use(answerHead, headers, s.access, compress.Middleware, s.answered, s.recover, s.addressed, sameOrigin,
+	e.Use(answerHead, headers, s.access, s.traced, compress.Middleware, s.answered, s.recover, s.addressed, sameOrigin,
 		door.Check, s.api.Bodies)
 	s.api.Register(e)
 	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub,

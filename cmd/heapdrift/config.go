@@ -26,6 +26,7 @@ type config struct {
 	IssuerClient string `env:"HEAPDRIFT_OIDC_CLIENT_ID" help:"client ID of heapdrift at the provider"`
 	IssuerSecret string `env:"HEAPDRIFT_OIDC_CLIENT_SECRET" help:"client secret; empty for a public client"`
 	IssuerName   string `env:"HEAPDRIFT_OIDC_NAME" envDefault:"company account" help:"name of the provider on the log-in page"`
+	TracesURL    string `env:"HEAPDRIFT_TRACES_URL" help:"collector of OpenTelemetry for traces from the upload to the report, by OTLP over HTTP: http://host:4318/v1/traces; if empty, nothing is traced"`
 	StateDir     string `env:"HEAPDRIFT_STATE_DIR" help:"folder of the database and files of heapdrift up"`
 	Downloads    string `env:"HEAPDRIFT_DOWNLOADS" help:"folder of the programs that the server offers at /download, as make build writes it to dist/downloads (default: downloads beside the server's program)"`
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`

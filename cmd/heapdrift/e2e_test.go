@@ -45,14 +45,21 @@ func startServer(t *testing.T) string {
 // startServerAs is the same with a value of HEAPDRIFT_OPEN. It returns the server's store too.
 func startServerAs(t *testing.T, open string) (address string, db *store.Store) {
 	t.Helper()
+	return startServerWith(t, func(c *config) { c.Open = open })
+}
+
+// startServerWith is the same with other settings.
+func startServerWith(t *testing.T, set func(*config)) (address string, db *store.Store) {
+	t.Helper()
 	redis, err := embedded.StartRedis()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
 	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(),
-		Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: open,
+		Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2,
 		Downloads: os.Getenv("HEAPDRIFT_DOWNLOADS")}
+	set(&c)
 	r := role{web: true, work: true, freshBroker: true, atHome: true}
 	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {

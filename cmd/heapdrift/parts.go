@@ -25,6 +25,7 @@ import (
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/slots"
 	"heapdrift/internal/store"
+	"heapdrift/internal/tracing/otlp"
 	"heapdrift/web"
 	"heapdrift/worker"
 )
@@ -37,6 +38,8 @@ type parts struct {
 	blobs  blob.Store
 	node   *queue.Node
 	budget *memory.Budget
+	// traces sends spans; nil where nothing is traced.
+	traces *otlp.Exporter
 	// metrics count the events of the process.
 	metrics *metrics.Metrics
 }
@@ -64,6 +67,9 @@ func (r role) name() string {
 func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log *slog.Logger) (*parts, error) {
 	p := &parts{config: c, log: log, budget: budget}
 	var err error
+	if p.traces, err = c.openTraces(ctx, r, log); err != nil {
+		return nil, err
+	}
 	if p.store, err = store.Open(ctx, c.DatabaseURL); err != nil {
 		return nil, err
 	}
@@ -94,7 +100,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 				Sandbox: c.readerSandbox(log)}).Handlers())
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency,
-		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job,
+		FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Tracer: p.tracer(),
 		Outages: outages, Log: log})
 	if err != nil {
 		p.store.Close()
@@ -242,7 +248,8 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log,
 			Version: buildVersion(), Proxies: proxies, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
-			PingQueue: p.node.Ping, CheckWorker: p.checkWorker(r), Answered: p.answered, Downloads: p.config.downloads(),
+			PingQueue: p.node.Ping, CheckWorker: p.checkWorker(r), Answered: p.answered, Tracer: p.tracer(),
+			Downloads: p.config.downloads(),
 		})
 		if err != nil {
 			return errors.Join(err, listener.Close())
@@ -252,6 +259,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 			return ready(ctx, serverAddress{listener.Addr().String(), p.config.access(r, listener.Addr())})
 		})
 	}
+	defer p.endTraces(ctx)
 	return group.Wait()
 }
 

@@ -8,11 +8,13 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/tracing"
 )
 
 // errShutdown ends jobs that outlast the grace of a shutdown.
@@ -76,9 +78,11 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (done bool) {
 	log := n.opt.Log.With("job", lease.ID, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
 	start := time.Now()
+	ctx, endSpan := n.opt.Tracer.BeginJob(ctx, tracing.Job{ID: lease.ID, Run: lease.RunID, Evidence: lease.EvidenceID,
+		Kind: lease.Kind, Attempt: lease.Attempt, Parent: lease.TraceParent})
 	err := n.run(ctx, lease, left)
 	after := context.WithoutCancel(ctx)
-	outcome := "failed"
+	outcome, code := "failed", ""
 	switch {
 	case err == nil:
 		outcome, done = "done", true
@@ -98,17 +102,19 @@ func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (don
 	default:
 		f := n.failure(err, lease)
 		if out := n.outageOf(after, err, f); out != nil {
-			outcome = "outage"
+			outcome, code = "outage", f.Code
 			log.Error("queue: job given back for an outage", "outage", out.Sentence, "error", err)
 			f.Message, f.Cause = out.Sentence, err.Error()
 			err = n.release(ctx, lease, f)
 			break
 		}
 		log.Error("queue: job failed", "error", err)
+		code = f.Code
 		if err = n.store.FailJob(after, lease, f); errors.Is(err, store.ErrFenced) {
 			err = nil
 		}
 	}
+	endSpan(outcome, code)
 	if n.opt.Ended != nil {
 		n.opt.Ended(lease.Kind, outcome, time.Since(start))
 	}
@@ -157,7 +163,11 @@ func (n *Node) run(ctx context.Context, lease store.Lease, left *handover) (err 
 		cancel(nil)
 		<-ended
 	}()
+	var last atomic.Value // stage
 	return handler(ctx, &Job{Lease: lease, handover: left, progress: func(percent int, stage string) {
+		if n.opt.Tracer != nil && last.Swap(stage) != any(stage) {
+			tracing.Stage(ctx, stage)
+		}
 		select { // only the latest counts
 		case <-progress:
 		default:

@@ -20,6 +20,7 @@ import (
 
 	"heapdrift/internal/outage"
 	"heapdrift/internal/store"
+	"heapdrift/internal/tracing"
 )
 
 // taskType is the only type of task: what is to be done stands in the job's row.
@@ -46,6 +47,8 @@ type Options struct {
 	Role string
 	// Version is the version of this program, stored with the jobs that fail.
 	Version string
+	// Tracer begins a span for each attempt of a job; nil for none.
+	Tracer *tracing.Tracer
 	// Outages watches what the handlers need; nil for nothing.
 	Outages *outage.Watch
 	Log     *slog.Logger

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/store/internal/db"
+	"heapdrift/internal/tracing"
 )
 
 // A SymbolKey is the path of a symbol file in a symbol store: Name/Key/Name.
@@ -51,11 +52,11 @@ func (s *Store) UpdateBuildSymbols(ctx context.Context, project, build string, k
 		}
 		slices.Sort(stems)
 		queued, err := db.Values[int](ctx, tx, `
-			insert into jobs (kind, run_id)
-			select distinct 'symbolise', r.id from runs r join evidence e on e.run_id = r.id join captures c on c.evidence_id = e.id
+			insert into jobs (kind, run_id, trace_parent)
+			select distinct 'symbolise', r.id, $3 from runs r join evidence e on e.run_id = r.id join captures c on c.evidence_id = e.id
 				join modules m on m.capture_id = c.id
 			where r.build_id = $1 and m.debug_id = '' and (m.stem = any($2) or m.pdb_stem <> '' and m.pdb_stem = any($2))
-			order by r.id `+onQueued+` returning 1`, id, filledTexts(slices.Compact(stems)))
+			order by r.id `+onQueued+` returning 1`, id, filledTexts(slices.Compact(stems)), tracing.Parent(ctx))
 		bound.Runs = len(queued)
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/db"
+	"heapdrift/internal/tracing"
 )
 
 // Evidence is an uploaded file.
@@ -112,8 +113,8 @@ func analyseAgain(ctx context.Context, tx pgx.Tx, run int64) error {
 // queueRead queues the reading of a piece of evidence, unless that is under way.
 func queueRead(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
 	_, err := tx.Exec(ctx, `
-		insert into jobs (kind, run_id, evidence_id) select 'read', $1, $2
-		where not exists (select from jobs where evidence_id = $2 and state in ('queued', 'running'))`, run, evidence)
+		insert into jobs (kind, run_id, evidence_id, trace_parent) select 'read', $1, $2, $3
+		where not exists (select from jobs where evidence_id = $2 and state in ('queued', 'running'))`, run, evidence, tracing.Parent(ctx))
 	return err
 }
 

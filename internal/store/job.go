@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/jobs"
 	"heapdrift/internal/store/internal/db"
+	"heapdrift/internal/tracing"
 )
 
 // The kinds of jobs.
@@ -28,6 +29,8 @@ type Job struct {
 	Stage      string // name of the stage, as package jobs has it
 	ErrorCode  string // why it failed; "" where it did not
 	Error      string
+	// TraceParent is what queued the job, as tracing.Parent gives it; "" where nothing is traced.
+	TraceParent string
 }
 
 // onQueued makes an insert of a job that is queued for its run already run at once. It touches the row on purpose: a
@@ -36,7 +39,7 @@ const onQueued = `on conflict (run_id, kind) where kind in ('symbolise', 'analys
 
 // queueJob queues a job that a run needs once only.
 func queueJob(ctx context.Context, tx pgx.Tx, kind string, run int64) error {
-	_, err := tx.Exec(ctx, `insert into jobs (kind, run_id) values ($1, $2) `+onQueued, kind, run)
+	_, err := tx.Exec(ctx, `insert into jobs (kind, run_id, trace_parent) values ($1, $2, $3) `+onQueued, kind, run, tracing.Parent(ctx))
 	return err
 }
 
@@ -44,7 +47,7 @@ func queueJob(ctx context.Context, tx pgx.Tx, kind string, run int64) error {
 const again = `case when kind <> 'read' and exists (select from jobs other where other.run_id = jobs.run_id and other.kind = jobs.kind and other.state = 'queued')
 	then 'done' else 'queued' end`
 
-const jobColumns = `id, kind, run_id, evidence_id, state, attempt, percent, stage, error_code, error`
+const jobColumns = `id, kind, run_id, evidence_id, state, attempt, percent, stage, error_code, error, trace_parent`
 
 // UpdateProgress tells pages how far a job is.
 func (s *Store) UpdateProgress(ctx context.Context, l Lease, percent int, stage string) error {

@@ -13,6 +13,7 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/audit"
 	"heapdrift/internal/store/internal/db"
+	"heapdrift/internal/tracing"
 )
 
 // A RuleFile is one version of a project's rules; zero for a project that has none.
@@ -138,8 +139,8 @@ func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64, scenarios []st
 		return 0, err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into jobs (kind, run_id)
-		select 'analyse', r.id from runs r join builds b on b.id = r.build_id where r.id = any($1)
-		order by `+newestFirst+`, r.id desc `+onQueued, ids)
+		insert into jobs (kind, run_id, trace_parent)
+		select 'analyse', r.id, $2 from runs r join builds b on b.id = r.build_id where r.id = any($1)
+		order by `+newestFirst+`, r.id desc `+onQueued, ids, tracing.Parent(ctx))
 	return len(ids), err
 }

@@ -11,6 +11,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/store/internal/db"
+	"heapdrift/internal/tracing"
 )
 
 // symbolsLock orders symbol files and captures that arrive at the same time: whichever commits second sees the other,
@@ -121,14 +122,14 @@ func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile, replaced bool) 
 			select e.run_id, m.stem, m.size from named m join captures c on c.id = m.capture_id join evidence e on e.id = c.evidence_id
 			where m.debug_id = '' and m.only_bits in (0, c.bits)
 				and ($4::bigint = 0 or m.size = 0 or m.size = $4::bigint) and ($5::int = 0 or c.bits = 0 or c.bits = $5::int))
-		insert into jobs (kind, run_id)
-		select distinct 'symbolise', run_id from wanting w
+		insert into jobs (kind, run_id, trace_parent)
+		select distinct 'symbolise', run_id, $7 from wanting w
 		where exists (select from jobs j where j.run_id = w.run_id and j.state in ('queued', 'running'))
 			or not exists (
 				select from run_modules r where r.run_id = w.run_id and r.size = w.size and r.stem = w.stem
 					and (r.frames = 0 or not $6 and r.symbols = 'private' and r.own and not r.unproven and lower(r.debug_id) = lower($3)))
 		order by run_id `+onQueued+` returning 1`,
-		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits, replaced)
+		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits, replaced, tracing.Parent(ctx))
 	return len(queued), err
 }
 
