@@ -37,12 +37,16 @@ func openPlace(ctx context.Context, name, blobURL string) (blob.Store, error) {
 func backUp(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("backup", flag.ContinueOnError)
 	verify := flags.Bool("verify", false, "check the blobs of earlier backups too, and copy damaged ones again")
+	keep := flags.Int("keep", 0, "delete all but the newest `n` backups, with the blobs that only they have; 0 keeps all")
 	rest, err := parse(flags, args, s)
 	if err != nil {
 		return exitUsage, err
 	}
 	if len(rest) != 1 {
 		return exitUsage, &usageError{"takes one folder, or s3://bucket/prefix"}
+	}
+	if *keep < 0 {
+		return exitUsage, &usageError{"--keep cannot be negative"}
 	}
 	db, blobs, c, err := openInstallation(ctx)
 	if err != nil {
@@ -54,7 +58,8 @@ func backUp(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	began := time.Now()
-	m, err := backup.Write(ctx, backup.Installation{Store: db, Blobs: blobs}, to,
+	from := backup.Installation{Store: db, Blobs: blobs}
+	m, err := backup.Write(ctx, from, to,
 		backup.WriteOptions{Version: buildVersion(), Verify: *verify})
 	if err != nil {
 		return exitInput, err
@@ -62,7 +67,26 @@ func backUp(ctx context.Context, args []string, s streams) (int, error) {
 	fmt.Fprintf(s.out, "backup %s: %s, %s, %s; %s copied (%s) in %v\n", m.Name, quantity.Plural(len(m.Tables), "table"),
 		quantity.Plural(countRows(m.Tables), "row"), quantity.Plural(m.Blobs.Count, "blob"), quantity.Plural(m.Blobs.Copied, "blob"), quantity.Bytes(m.Blobs.Bytes),
 		time.Since(began).Round(time.Millisecond))
+	if *keep > 0 {
+		if err := pruneBackups(ctx, from, to, *keep, s); err != nil {
+			return exitInput, fmt.Errorf("the backup is complete, but older ones could not be deleted: %w", err)
+		}
+	}
 	return sayLost(s.err, m.Lost, "the server has lost")
+}
+
+// pruneBackups deletes old backups, and says what it has deleted and what has to stay.
+func pruneBackups(ctx context.Context, of backup.Installation, in blob.Store, keep int, s streams) error {
+	p, err := backup.Prune(ctx, of, in, keep)
+	if len(p.Backups) > 0 {
+		fmt.Fprintf(s.out, "deleted %s and %s (%s)\n", quantity.Plural(len(p.Backups), "old backup"),
+			quantity.Plural(p.Blobs, "blob"), quantity.Bytes(p.Bytes))
+	}
+	if len(p.Foreign) > 0 {
+		fmt.Fprintf(s.err, "warning: %s of another installation, or from before a restore: they stay, and no blobs are deleted. "+
+			"Delete their folders below backups/ when you do not need them\n", quantity.Plural(len(p.Foreign), "backup"))
+	}
+	return err
 }
 
 func countRows(tables []backupstore.Table) (rows int64) {

@@ -213,6 +213,25 @@ func firstDifference(a, b string) string {
 }
 
 // A dry run of a sweep does not claim the blobs.
+// A backup that may keep some deletes the others, and says what it has deleted.
+func TestBackUpKeeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a server")
+	}
+	database, blobs, place := testdb.New(t), t.TempDir(), t.TempDir()
+	_, stop := installation(t, database, blobs, role{web: true})
+	stop()
+	for i, want := range []string{"", "", "deleted 1 old backup and 0 blobs (0 B)"} {
+		out, code := lookAfter(t, database, blobs, "backup", "--keep", "2", place)
+		if code != 0 || strings.Contains(out, "deleted") != (want != "") || !strings.Contains(out, want) {
+			t.Errorf("backup %d: %d, %s", i+1, code, out)
+		}
+	}
+	if out, code := lookAfter(t, database, blobs, "backup", "--keep", "-1", place); code != exitUsage {
+		t.Errorf("%d, %s", code, out)
+	}
+}
+
 func TestSweepUsage(t *testing.T) {
 	for _, args := range [][]string{{"--dry-run", "--claim"}, {"--older", "59m"}, {"more"}} {
 		if code, _, errs := ran(t, append([]string{"sweep"}, args...)...); code != exitUsage {

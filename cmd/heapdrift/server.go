@@ -28,7 +28,7 @@ func serverCommands() []command {
 			setupLink, false},
 		{"migrate", "", "migrate the database to this version", migrate, false},
 		{"sweep", "[--dry-run] [--older 24h] [--claim]", "delete blobs that no row of the database names, or list them", sweep, false},
-		{"backup", "[--verify] DIR|s3://…", "copy the database and the new blobs to a folder or bucket, while the server works", backUp, false},
+		{"backup", "[--verify] [--keep n] DIR|s3://…", "copy the database and the new blobs to a folder or bucket, while the server works", backUp, false},
 		{"restore", "[--backup NAME] [--force] [--list] DIR|s3://…", "replace the database and the blobs by a backup; stop servers and workers first", restore, false},
 		{"health", "", "check the server on HEAPDRIFT_LISTEN, or the worker on HEAPDRIFT_METRICS_LISTEN; for containers", health, false},
 	}

@@ -320,7 +320,7 @@ func TestRestoreRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "backups", m.Name, "runs.copy.zst"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Restore(t.Context(), to, "", p.Installation, true); err == nil || !strings.Contains(err.Error(), "table runs is damaged") {
+	if _, err := backup.Restore(t.Context(), to, "", p.Installation, true); err == nil || !strings.Contains(err.Error(), "file runs.copy.zst is damaged") {
 		t.Errorf("a damaged table: %v", err)
 	}
 	if got := p.text(`select count(*)::text from evidence`); got != "1" {

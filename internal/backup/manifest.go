@@ -25,10 +25,13 @@ type Manifest struct {
 	Name    string    `json:"name"` // the time of the backup, UTC: 20261128T153000.000Z
 	Version string    `json:"version"`
 	MadeAt  time.Time `json:"made_at"`
+	// Installation is the ID of the installation that was copied.
+	Installation string `json:"installation"`
 	backupstore.Dump
 	Files map[string]File `json:"files"` // by table
 	Blobs BlobCount       `json:"blobs"`
-	Lost  []LostBlob      `json:"lost"` // blobs that the installation itself had lost
+	Keys  File            `json:"blob_keys"` // the list of the blobs
+	Lost  []LostBlob      `json:"lost"`      // blobs that the installation itself had lost
 }
 
 // A File is a file of a backup, as it is stored.
@@ -68,7 +71,10 @@ const (
 )
 
 func manifestKey(name string) string     { return folder + name + "/" + manifestName }
-func tableKey(name, table string) string { return folder + name + "/" + table + ".copy.zst" }
+func tableKey(name, table string) string { return folder + name + "/" + fileName(table) }
+
+// fileName is the name of the file with the rows of a table.
+func fileName(table string) string { return table + ".copy.zst" }
 
 // List lists the names of the complete backups in a place, the oldest first.
 func List(ctx context.Context, from blob.Store) ([]string, error) {

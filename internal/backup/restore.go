@@ -79,17 +79,25 @@ func Restore(ctx context.Context, from blob.Store, name string, to Installation,
 
 // checkTable checks the bytes of a table against the manifest.
 func checkTable(ctx context.Context, from blob.Store, m *Manifest, table string) error {
-	r, err := from.Open(ctx, tableKey(m.Name, table))
+	if err := checkFile(ctx, from, m.Name, table, m.Files[table]); err != nil {
+		return fmt.Errorf("%w; restore another backup", err)
+	}
+	return nil
+}
+
+// checkFile checks the bytes of a file of a backup.
+func checkFile(ctx context.Context, from blob.Store, backup, file string, want File) error {
+	r, err := from.Open(ctx, tableKey(backup, file))
 	if err != nil {
-		return fmt.Errorf("backup: %s: table %s: %w", m.Name, table, err)
+		return fmt.Errorf("backup: %s: file %s: %w", backup, fileName(file), err)
 	}
 	defer func() { _ = r.Close() }() // read only
 	digest, err := digestOf(io.NewSectionReader(r, 0, r.Size()))
 	if err != nil {
-		return fmt.Errorf("backup: %s: table %s: %w", m.Name, table, err)
+		return fmt.Errorf("backup: %s: file %s: %w", backup, fileName(file), err)
 	}
-	if want := m.Files[table]; digest.SHA256 != want.SHA256 {
-		return fmt.Errorf("backup: %s: table %s is damaged: its bytes have another digest; restore another backup", m.Name, table)
+	if digest.SHA256 != want.SHA256 {
+		return fmt.Errorf("backup: %s: file %s is damaged: its bytes have another digest", backup, fileName(file))
 	}
 	return nil
 }

@@ -47,8 +47,12 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 	}
 	release = sync.OnceValue(release)
 	defer func() { err = errors.Join(err, release()) }()
+	own, err := from.Store.FindInstallation(ctx)
+	if err != nil {
+		return m, err
+	}
 	now := time.Now().UTC()
-	m = Manifest{Format: format, Name: now.Format(nameLayout), Version: opt.Version, MadeAt: now,
+	m = Manifest{Format: format, Name: now.Format(nameLayout), Version: opt.Version, MadeAt: now, Installation: own.ID,
 		Files: map[string]File{}, Lost: []LostBlob{}}
 	m.Dump, err = backupstore.DumpTables(ctx, from.Store, func(table string) (io.WriteCloser, error) {
 		return newTableWriter(ctx, to, tableKey(m.Name, table), func(f File) { m.Files[table] = f })
@@ -59,6 +63,7 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 	if opt.Snapshot != nil {
 		opt.Snapshot()
 	}
+	var keys []string
 	for _, use := range m.Dump.Blobs {
 		copied, size, why, err := copyBlob(ctx, from.Blobs, to, use.Key, opt.Verify)
 		switch {
@@ -72,6 +77,7 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 			m.Blobs.Bytes += size
 		}
 		m.Blobs.Count++
+		keys = append(keys, use.Key)
 	}
 	if err := release(); err != nil { // blobs may have been deleted meanwhile
 		return m, err
@@ -84,6 +90,9 @@ func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptio
 		return m, err
 	}
 	if err := PutTombstones(ctx, to, tombs); err != nil {
+		return m, err
+	}
+	if err := writeKeys(ctx, to, &m, keys); err != nil {
 		return m, err
 	}
 	text, err := json.MarshalIndent(m, "", "  ")

@@ -28,8 +28,11 @@ const cleanupTimeout = time.Minute
 // is deleted by SweepIncoming.
 func IncomingKey() string { return incoming + strings.ToLower(rand.Text()) }
 
+// ContentFolder begins the keys of content.
+const ContentFolder = "sha256/"
+
 // ContentKey returns the key of content by its digest: "sha256/ab/abcdef…".
-func ContentKey(sha string) string { return "sha256/" + sha[:min(2, len(sha))] + "/" + sha }
+func ContentKey(sha string) string { return ContentFolder + sha[:min(2, len(sha))] + "/" + sha }
 
 // PutDigest is Put that returns the digest of what it stored.
 func PutDigest(ctx context.Context, s Store, key string, r io.Reader) (Digest, error) {

@@ -46,7 +46,7 @@ func unitNames(t *testing.T, pattern string) []string {
 func TestSystemdUnits(t *testing.T) {
 	commands := map[string]string{
 		"heapdrift-web.service": "serve", "heapdrift-worker.service": "work", "heapdrift-migrate.service": "migrate",
-		"heapdrift-up.service": "up", "heapdrift-backup.service": "backup /var/backups/heapdrift",
+		"heapdrift-up.service": "up", "heapdrift-backup.service": "backup --keep 14 /var/backups/heapdrift",
 	}
 	names := unitNames(t, "*.service")
 	if len(names) != len(commands) {
