@@ -13,8 +13,9 @@
 // package run, then those of the packages that import it and whose tests execute the line: their coverage is taken
 // once, when it is first needed. -only draws from a part of the product; -budget 1ns leaves out the packages that
 // import it. Rows of tools/mutate/equivalents.txt are left out: they have the form of a list, and their sentences say
-// why no test can notice. The exit status is 1 where tests find less than 85 % of the rest. The same seed draws the
-// same mutations from the same code.
+// why no test can notice. The exit status is 1 where tests find less than 85 % of the rest; a mutation whose tests take
+// longer than -limit counts neither way, and the summary says how many did. The same seed draws the same mutations from
+// the same code.
 package main
 
 import (

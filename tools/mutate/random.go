@@ -113,7 +113,7 @@ func (l *lottery) list(draws []draw, out io.Writer) {
 }
 
 // A tally counts what became of the draws.
-type tally struct{ killed, survived, broken, slow, equivalent int }
+type tally struct{ killed, survived, timedOut, broken, equivalent int }
 
 // all tries the draws, several at a time, and prints what became of each; the exit status is 1 where the tests find too
 // few.
@@ -159,14 +159,29 @@ func (l *lottery) all(ctx context.Context, draws []draw, out io.Writer) (status 
 		}
 		n.note(&draws[i], &v, out)
 	}
-	percent := 100 * float64(n.killed) / float64(max(1, n.killed+n.survived))
-	fmt.Fprintf(out, "%d drawn with seed %d: %d killed, %d survived, %d do not build, %d undecided, %d equivalent, in %s\n"+
-		"tests find %.0f %% of %d (at least %d %% is asked for)\n", len(draws), l.seed, n.killed, n.survived, n.broken,
-		n.slow, n.equivalent, time.Since(begun).Round(time.Second), percent, n.killed+n.survived, share)
-	if n.killed+n.survived > 0 && percent < share {
+	fmt.Fprintf(out, "%d drawn with seed %d, in %s: %s", len(draws), l.seed, time.Since(begun).Round(time.Second), n)
+	if n.tooFew() {
 		return 1, nil
 	}
 	return 0, nil
+}
+
+// decided is how many draws tests found or missed. The percentage is of them: a draw whose tests timed out is neither.
+func (n tally) decided() int { return n.killed + n.survived }
+
+func (n tally) percent() float64 { return 100 * float64(n.killed) / float64(max(1, n.decided())) }
+
+func (n tally) tooFew() bool { return n.decided() > 0 && n.percent() < share }
+
+// String is the summary: every count, and which of them the percentage leaves out.
+func (n tally) String() string {
+	text := fmt.Sprintf("%d killed, %d survived, %d timed out, %d did not build, %d equivalent\n"+
+		"tests find %.0f %% of %d (at least %d %% is asked for)", n.killed, n.survived, n.timedOut, n.broken, n.equivalent,
+		n.percent(), n.decided(), share)
+	if n.timedOut > 0 {
+		text += fmt.Sprintf("; timed out and counted neither way: %d (-limit gives them longer)", n.timedOut)
+	}
+	return text + "\n"
 }
 
 // note counts a verdict and prints it.
@@ -179,8 +194,8 @@ func (n *tally) note(d *draw, v *verdict, out io.Writer) {
 		n.broken++
 		fmt.Fprintf(out, "no build    %s  %s\n", d.at, d.what)
 	case v.err != nil:
-		n.slow++
-		fmt.Fprintf(out, "undecided   %s  %s  (%s)\n", d.at, d.what, v.err)
+		n.timedOut++
+		fmt.Fprintf(out, "timed out   %s  %s  (%s)\n", d.at, d.what, v.err)
 	case v.killer != "":
 		n.killed++
 		fmt.Fprintf(out, "killed      %s  %s  (%s, %.1f s)\n", d.at, d.what, v.killer, v.took.Seconds())

@@ -61,7 +61,7 @@ func TestRandom(t *testing.T) {
 	for _, want := range []string{
 		"seed 3\n", "small.go:3  ", "killed      inner/inner.go:3  ", "(outer TestIs, ", "no build    broken/broken.go:7  drop an assignment\n",
 		"equivalent  small.go:9  drop an assignment  (a count that begins elsewhere ends at three)\n",
-		" drawn with seed 3: ", " 1 do not build, 0 undecided, 1 equivalent, in ", "(at least 85 % is asked for)\n",
+		" drawn with seed 3, in ", " 0 timed out, 1 did not build, 1 equivalent\n", "(at least 85 % is asked for)\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("does not say %q:\n%s", want, out)
@@ -99,7 +99,7 @@ func TestRandomHangs(t *testing.T) {
 		"func TestOne(t *testing.T) { time.Sleep(%[1]s); Is() }\n\nfunc TestTwo(t *testing.T) { time.Sleep(%[1]s) }\n"
 	for sleep, want := range map[string]string{
 		"0":                     "killed      lone/lone.go:5  drop an assignment  (lone TestOne, which hangs, ",
-		"1500*time.Millisecond": "undecided   lone/lone.go:5  drop an assignment  (tests take longer than -limit",
+		"1500*time.Millisecond": "timed out   lone/lone.go:5  drop an assignment  (tests take longer than -limit",
 	} {
 		code := "package lone\n\nfunc Is() {\n\tfor n := 0; n < 3; {\n\t\tn++\n\t}\n}\n"
 		if sleep != "0" { // dropping it changes nothing
@@ -108,6 +108,32 @@ func TestRandomHangs(t *testing.T) {
 		files := map[string]string{"lone/lone.go": code, "lone/lone_test.go": fmt.Sprintf(test, sleep)}
 		if _, out := random(t, files, "-random", "100", "-run", "^lone/lone.go:5$", "-limit", "2s"); !strings.Contains(out, want) {
 			t.Errorf("does not say %q:\n%s", want, out)
+		}
+	}
+}
+
+// The percentage is of what tests found or missed. A draw that timed out is in neither, and the summary says how many
+// those are.
+func TestTally(t *testing.T) {
+	for _, test := range []struct {
+		tally
+		fails bool
+		want  string
+	}{
+		{tally{killed: 84, survived: 16}, true, "84 killed, 16 survived, 0 timed out, 0 did not build, 0 equivalent\n" +
+			"tests find 84 % of 100 (at least 85 % is asked for)\n"},
+		{tally{killed: 85, survived: 15, timedOut: 1}, false, "85 killed, 15 survived, 1 timed out, 0 did not build, 0 equivalent\n" +
+			"tests find 85 % of 100 (at least 85 % is asked for); timed out and counted neither way: 1 (-limit gives them longer)\n"},
+		{tally{killed: 84, survived: 16, timedOut: 5, broken: 2, equivalent: 3}, true,
+			"84 killed, 16 survived, 5 timed out, 2 did not build, 3 equivalent\n" +
+				"tests find 84 % of 100 (at least 85 % is asked for); timed out and counted neither way: 5 (-limit gives them longer)\n"},
+		{tally{timedOut: 2}, false, "0 killed, 0 survived, 2 timed out, 0 did not build, 0 equivalent\n" +
+			"tests find 0 % of 0 (at least 85 % is asked for); timed out and counted neither way: 2 (-limit gives them longer)\n"},
+		{tally{survived: 1}, true, "0 killed, 1 survived, 0 timed out, 0 did not build, 0 equivalent\n" +
+			"tests find 0 % of 1 (at least 85 % is asked for)\n"},
+	} {
+		if got := test.String(); got != test.want || test.tooFew() != test.fails {
+			t.Errorf("%t\n%s", test.tooFew(), got)
 		}
 	}
 }
