@@ -41,22 +41,12 @@ func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Repo
 	trace *traceView) (siteTable, error) {
 	t := siteTable{listing: l, project: run.Project, source: sourceOf(run), all: run.SiteCount, heaps: report.Heaps,
 		snapshots: len(report.Snapshots), trace: trace}
-	if x := r.asked.index; x != nil && l.more != (query.Selection{}) {
-		if err := r.selectedSites(ctx, &t); err != nil {
-			return t, err
-		}
-	} else if trace != nil && trace.windowed != nil {
-		if err := r.windowSites(ctx, &t); err != nil {
-			return t, err
-		}
-	} else if err := r.storedSites(ctx, &t); err != nil {
+	read := map[string]func(context.Context, *siteTable) error{
+		bySelection: r.selectedSites, byWindow: r.windowSites, byStore: r.storedSites}[t.answeredBy(r.asked.index != nil)]
+	if err := read(ctx, &t); err != nil {
 		return t, err
 	}
-	rows := t.rows
-	if t.selected && trace != nil { // beside the selection, a trace tells of its whole time
-		rows = t.stored
-	}
-	for _, row := range rows {
+	for _, row := range t.openable() {
 		if row.Ordinal != t.open {
 			continue
 		}
@@ -66,6 +56,28 @@ func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Repo
 		}
 	}
 	return t, nil
+}
+
+// What answers for the rows of a table.
+const bySelection, byWindow, byStore = "selection", "window", "store"
+
+// answeredBy names what answers for the rows. indexed says that there is an index for selections.
+func (t *siteTable) answeredBy(indexed bool) string {
+	switch {
+	case indexed && t.more != (query.Selection{}):
+		return bySelection
+	case t.trace != nil && t.trace.windowed != nil:
+		return byWindow
+	}
+	return byStore
+}
+
+// openable are the rows of which one may be open: beside the selection, a trace tells of its whole time.
+func (t *siteTable) openable() []store.SiteRow {
+	if t.selected && t.trace != nil {
+		return t.stored
+	}
+	return t.rows
 }
 
 // storedSites reads a page whose order the store knows.
