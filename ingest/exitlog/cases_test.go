@@ -30,6 +30,7 @@ func TestAlmostLists(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	const drMemoryLeak = "Error #1: LEAK 8 direct bytes 0x00c1f4a8-0x00c1f4b0 + 0 indirect bytes\n# 0 main [c:\\src\\main.cpp:7]\n"
 	const inspectorSite = "c:\\src\\cache.cpp(88): Error X1: P1: Memory leak: Allocation site: Function Cache::Add: Module C:\\build\\app.exe\n"
+	const heapCheck = "Leak check a detected leaks of 24 bytes in 2 objects\nLeak of 24 bytes in 2 objects allocated from:\n\t@ 4005b4 Cache::Add\n"
 	const heobXML = "<valgrindoutput>\n<protocoltool>memcheck</protocoltool>\n<tool>heob</tool>\n"
 	for name, test := range map[string]struct {
 		log         string
@@ -39,26 +40,29 @@ func TestBlocks(t *testing.T) {
 		broken      bool
 		warningSays string
 	}{
-		"heob, one block":             {"leaks:\n  80 B (#12)\n  sum: 80 B / 1\n", 80, 1, capture.ReachUnsearched, false, ""},
-		"heob, two blocks":            {"leaks (reachable):\n  80 B * 2 = 160 B (#12)\n  sum: 160 B / 2\n", 160, 2, capture.ReachHeld, false, ""},
-		"heob's first version":        {"leaks:\n  160 B / 2\n  sum: 160 B / 2\n", 160, 2, capture.ReachUnsearched, false, ""},
-		"heob, only the sum":          {"leaks:\n  sum: 160 B / 2\n", 160, 2, capture.ReachUnsearched, false, "only as a sum"},
-		"heob, without its sum":       {"leaks:\n  80 B (#12)\n", 80, 1, capture.ReachUnsearched, true, "breaks off"},
-		"heob, a block of nothing":    {"leaks (jointly lost):\n  0 B (#5)\n  sum: 0 B / 1\n", 0, 1, capture.ReachNone, false, ""},
-		"heob, no block":              {"leaks:\n  80 B of something\n  sum: 8 B / 1\n", 8, 1, capture.ReachUnsearched, false, "only as a sum"},
-		"XML of heob, no search":      {heobXML + "<error>\n<kind>Leak_DefinitelyLost</kind>\n<leakedbytes>12</leakedbytes>\n<leakedblocks>3</leakedblocks>\n</error>\n</valgrindoutput>\n", 36, 3, capture.ReachUnsearched, false, ""},
-		"XML of heob, with -l2":       {heobXML + "<vargv>\n<arg>-l2</arg>\n</vargv>\n<error>\n<kind>Leak_DefinitelyLost</kind>\n<leakedbytes>12</leakedbytes>\n</error>\n</valgrindoutput>\n", 12, 1, capture.ReachNone, false, ""},
-		"XML of heob, with -l1":       {heobXML + "<vargv>\n<arg>-l1</arg>\n</vargv>\n<error>\n<kind>Leak_DefinitelyLost</kind>\n<leakedbytes>12</leakedbytes>\n</error>\n</valgrindoutput>\n", 12, 1, capture.ReachUnsearched, false, ""},
-		"XML that breaks off":         {heobXML + "<error>\n<kind>Leak_StillReachable</kind>\n<leakedbytes>12</leakedbytes>\n</error>\n", 12, 1, capture.ReachHeld, true, "breaks off"},
-		"XML in one line":             {strings.ReplaceAll(heobXML+"<error><kind>Leak_IndirectlyLost</kind><xwhat><leakedbytes>12</leakedbytes></xwhat></error></valgrindoutput>", "\n", ""), 12, 1, capture.ReachLost, false, ""},
-		"Valgrind, only sums":         {"==7== LEAK SUMMARY:\n==7==    definitely lost: 1,024 bytes in 8 blocks\n==7==    indirectly lost: 0 bytes in 0 blocks\n==7==         suppressed: 0 bytes in 0 blocks\n", 1024, 8, capture.ReachNone, false, "only as a sum"},
-		"Valgrind, asked again":       {"==7== LEAK SUMMARY:\n==7==      possibly lost: 115 (+115) bytes in 4 (+4) blocks\n==7== ERROR SUMMARY: 0 errors\n", 115, 4, capture.ReachPossible, false, "only as a sum"},
-		"Valgrind, without summary":   {"==7== 8 bytes in 1 blocks are definitely lost in loss record 1 of 2\n==7==    at 0x1: f (a.c:7)\n", 8, 1, capture.ReachNone, true, "breaks off"},
-		"Inspector, an observation":   {inspectorSite, 0, 1, capture.ReachNone, false, "have no size"},
-		"Inspector, a problem":        {"P2: Warning: Memory not deallocated: New\n P2.3: Memory not deallocated: 40 bytes\n  app.exe!0x14e5: Warning X4: Allocation site: Function [Unknown]: Module C:\\app.exe\n", 40, 1, capture.ReachHeld, false, ""},
-		"Inspector, memory growth":    {"P3: Warning: Memory growth: New\n P3.1: Memory growth: 80 bytes\n  a.cpp(7): Warning X5: Allocation site: Function f: Module a.exe\n" + inspectorSite, 0, 1, capture.ReachNone, false, "have no size"},
-		"Dr. Memory, without summary": {drMemoryLeak, 8, 1, capture.ReachNone, true, "breaks off"},
-		"Dr. Memory, output between":  {drMemoryLeak + strings.Repeat("output\n", 300) + "ERRORS FOUND:\n", 8, 1, capture.ReachNone, false, ""},
+		"heob, one block":              {"leaks:\n  80 B (#12)\n  sum: 80 B / 1\n", 80, 1, capture.ReachUnsearched, false, ""},
+		"heob, two blocks":             {"leaks (reachable):\n  80 B * 2 = 160 B (#12)\n  sum: 160 B / 2\n", 160, 2, capture.ReachHeld, false, ""},
+		"heob's first version":         {"leaks:\n  160 B / 2\n  sum: 160 B / 2\n", 160, 2, capture.ReachUnsearched, false, ""},
+		"heob, only the sum":           {"leaks:\n  sum: 160 B / 2\n", 160, 2, capture.ReachUnsearched, false, "only as a sum"},
+		"heob, without its sum":        {"leaks:\n  80 B (#12)\n", 80, 1, capture.ReachUnsearched, true, "breaks off"},
+		"heob, a block of nothing":     {"leaks (jointly lost):\n  0 B (#5)\n  sum: 0 B / 1\n", 0, 1, capture.ReachNone, false, ""},
+		"heob, no block":               {"leaks:\n  80 B of something\n  sum: 8 B / 1\n", 8, 1, capture.ReachUnsearched, false, "only as a sum"},
+		"XML of heob, no search":       {heobXML + "<error>\n<kind>Leak_DefinitelyLost</kind>\n<leakedbytes>12</leakedbytes>\n<leakedblocks>3</leakedblocks>\n</error>\n</valgrindoutput>\n", 36, 3, capture.ReachUnsearched, false, ""},
+		"XML of heob, with -l2":        {heobXML + "<vargv>\n<arg>-l2</arg>\n</vargv>\n<error>\n<kind>Leak_DefinitelyLost</kind>\n<leakedbytes>12</leakedbytes>\n</error>\n</valgrindoutput>\n", 12, 1, capture.ReachNone, false, ""},
+		"XML of heob, with -l1":        {heobXML + "<vargv>\n<arg>-l1</arg>\n</vargv>\n<error>\n<kind>Leak_DefinitelyLost</kind>\n<leakedbytes>12</leakedbytes>\n</error>\n</valgrindoutput>\n", 12, 1, capture.ReachUnsearched, false, ""},
+		"XML that breaks off":          {heobXML + "<error>\n<kind>Leak_StillReachable</kind>\n<leakedbytes>12</leakedbytes>\n</error>\n", 12, 1, capture.ReachHeld, true, "breaks off"},
+		"XML in one line":              {strings.ReplaceAll(heobXML+"<error><kind>Leak_IndirectlyLost</kind><xwhat><leakedbytes>12</leakedbytes></xwhat></error></valgrindoutput>", "\n", ""), 12, 1, capture.ReachLost, false, ""},
+		"Valgrind, only sums":          {"==7== LEAK SUMMARY:\n==7==    definitely lost: 1,024 bytes in 8 blocks\n==7==    indirectly lost: 0 bytes in 0 blocks\n==7==         suppressed: 0 bytes in 0 blocks\n", 1024, 8, capture.ReachNone, false, "only as a sum"},
+		"Valgrind, asked again":        {"==7== LEAK SUMMARY:\n==7==      possibly lost: 115 (+115) bytes in 4 (+4) blocks\n==7== ERROR SUMMARY: 0 errors\n", 115, 4, capture.ReachPossible, false, "only as a sum"},
+		"Valgrind, without summary":    {"==7== 8 bytes in 1 blocks are definitely lost in loss record 1 of 2\n==7==    at 0x1: f (a.c:7)\n", 8, 1, capture.ReachNone, true, "breaks off"},
+		"Inspector, an observation":    {inspectorSite, 0, 1, capture.ReachNone, false, "have no size"},
+		"Inspector, a problem":         {"P2: Warning: Memory not deallocated: New\n P2.3: Memory not deallocated: 40 bytes\n  app.exe!0x14e5: Warning X4: Allocation site: Function [Unknown]: Module C:\\app.exe\n", 40, 1, capture.ReachHeld, false, ""},
+		"Inspector, memory growth":     {"P3: Warning: Memory growth: New\n P3.1: Memory growth: 80 bytes\n  a.cpp(7): Warning X5: Allocation site: Function f: Module a.exe\n" + inspectorSite, 0, 1, capture.ReachNone, false, "have no size"},
+		"the heap checker, to its end": {heapCheck + "\nIf the preceding stack traces are not enough\nNo leaks found for check \"b\"\n", 24, 2, capture.ReachNone, false, ""},
+		"the heap checker, cut short":  {heapCheck + "No leaks found for check \"b\"\n", 24, 2, capture.ReachNone, true, "breaks off"},
+		"the heap checker, two checks": {heapCheck + heapCheck + "\nIf the preceding stack traces are not enough\n", 48, 4, capture.ReachNone, true, "breaks off"},
+		"Dr. Memory, without summary":  {drMemoryLeak, 8, 1, capture.ReachNone, true, "breaks off"},
+		"Dr. Memory, output between":   {drMemoryLeak + strings.Repeat("output\n", 300) + "ERRORS FOUND:\n", 8, 1, capture.ReachNone, false, ""},
 	} {
 		captures, err := exitlog.Read(t.Context(), strings.NewReader(test.log))
 		if err != nil || len(captures) != 1 || captures[0].Total(0) != (capture.Usage{Count: test.count, Bytes: test.bytes}) ||
