@@ -138,7 +138,7 @@ func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta
 	t.Helper()
 	spool := allocations.NewSpool()
 	defer func() { _ = spool.Close() }()
-	if err := largeRows(rows, sites, spool.Rows); err != nil {
+	if err := largeRows(rows, sites, spool.AddRows); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "table"))
@@ -197,7 +197,7 @@ func TestWindowsOfManyRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := allocations.NewWindow(w.From, w.To, sites)
-			if err := want.Rows(all); err != nil {
+			if err := want.AddRows(all); err != nil {
 				t.Fatal(err)
 			}
 			total := want.Total(nil)

@@ -20,14 +20,14 @@ func withSurvivals(t testing.TB) *capture.Capture {
 	t.Helper()
 	captures, rows := twoProcesses(t)
 	for i := range int64(5) {
-		if err := rows.Rows([]allocations.Row{
+		if err := rows.AddRows([]allocations.Row{
 			{AllocTime: (2 + i) * 1e9, FreeTime: 9e9, Size: 50, Heap: 0x10000, End: allocations.EndFree},
 			{AllocTime: (2 + i) * 1e9, FreeTime: 7e9, Size: 50, Heap: 0x10000, End: allocations.EndFree},
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := rows.Rows([]allocations.Row{{AllocTime: allocations.BeforeTrace, FreeTime: 6e9, Heap: 0x10000, Unknown: true,
+	if err := rows.AddRows([]allocations.Row{{AllocTime: allocations.BeforeTrace, FreeTime: 6e9, Heap: 0x10000, Unknown: true,
 		End: allocations.EndFree}}); err != nil {
 		t.Fatal(err)
 	}

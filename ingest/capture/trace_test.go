@@ -18,7 +18,7 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 	t.Cleanup(func() { _ = rows.Close() })
 	const heap, virtual, other = 0, 1, 2
 	never := allocations.Never
-	if err := rows.Rows([]allocations.Row{
+	if err := rows.AddRows([]allocations.Row{
 		{AllocTime: 1e9, FreeTime: 3e9, Size: 100, Site: heap, Heap: 0x10000, Address: 0x10100, End: allocations.EndFree},
 		{AllocTime: 2e9, FreeTime: never, Size: 40, Site: heap, Heap: 0x10000, Address: 0x10200},
 		{AllocTime: 2e9, FreeTime: 9e9, Size: 4096, Site: virtual, Address: 0x20000, Kind: allocations.KindVirtual,

@@ -176,8 +176,8 @@ type largest struct {
 	rows   int64
 }
 
-// Rows implements allocations.Sink.
-func (l *largest) Rows(rows []allocations.Row) error {
+// AddRows implements allocations.Sink.
+func (l *largest) AddRows(rows []allocations.Row) error {
 	for i := range rows {
 		row := &rows[i]
 		if row.Unknown || uint64(row.Site) >= uint64(len(l.siteOf)) || l.siteOf[row.Site] < 0 || !l.wants(row) {
@@ -265,8 +265,8 @@ type sizeSink struct {
 	counts sizeCounts
 }
 
-// Rows implements allocations.Sink.
-func (s *sizeSink) Rows(rows []allocations.Row) error {
+// AddRows implements allocations.Sink.
+func (s *sizeSink) AddRows(rows []allocations.Row) error {
 	for i := range rows {
 		row := &rows[i]
 		if row.Unknown || uint64(row.Site) >= uint64(len(s.siteOf)) || s.siteOf[row.Site] < 0 {

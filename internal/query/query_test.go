@@ -26,7 +26,7 @@ func (r heldRows) Len() int64 { return int64(len(r)) }
 
 func (r heldRows) Scan(_ context.Context, _, _ int64, sinks ...allocations.Sink) error {
 	for from := 0; from < len(r); from += 7 {
-		if err := sinks[from%len(sinks)].Rows(slices.Clone(r[from:min(from+7, len(r))])); err != nil {
+		if err := sinks[from%len(sinks)].AddRows(slices.Clone(r[from:min(from+7, len(r))])); err != nil {
 			return err
 		}
 	}

@@ -39,8 +39,8 @@ type filter struct {
 	kept  []allocations.Row
 }
 
-// Rows implements allocations.Sink.
-func (c *filter) Rows(rows []allocations.Row) error {
+// AddRows implements allocations.Sink.
+func (c *filter) AddRows(rows []allocations.Row) error {
 	c.kept = c.kept[:0]
 	for i := range rows {
 		if c.takes(&rows[i]) {
@@ -50,7 +50,7 @@ func (c *filter) Rows(rows []allocations.Row) error {
 	if len(c.kept) == 0 {
 		return nil
 	}
-	return c.next.Rows(c.kept)
+	return c.next.AddRows(c.kept)
 }
 
 // takes reports whether an allocation is selected. Of a free whose allocation is not in the trace neither size nor

@@ -123,14 +123,14 @@ func newAdder(q *Question, plan *survivalPlan, rows int64) *adder {
 	return a
 }
 
-// Rows adds rows: an adder is a Sink.
-func (a *adder) Rows(rows []Row) error {
-	if err := a.window.Rows(rows); err != nil {
+// AddRows adds rows: an adder is a Sink.
+func (a *adder) AddRows(rows []Row) error {
+	if err := a.window.AddRows(rows); err != nil {
 		return err
 	}
 	a.survivals.rows(rows)
 	if a.samples != nil {
-		if err := a.samples.Rows(rows); err != nil {
+		if err := a.samples.AddRows(rows); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (a *adder) Rows(rows []Row) error {
 			a.start[r.Site] = a.start[r.Site].Add(Usage{int64(r.count()), int64(r.Size)})
 		}
 	}
-	return a.times.Rows(rows)
+	return a.times.AddRows(rows)
 }
 
 // add adds what another has.

@@ -50,7 +50,7 @@ func answer(t *testing.T, rows []Row, q Question) *Answer {
 		sinks = append(sinks, peaks[len(peaks)-1])
 	}
 	for _, s := range sinks {
-		if err := s.Rows(rows); err != nil {
+		if err := s.AddRows(rows); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -151,7 +151,7 @@ func BenchmarkSpool(b *testing.B) {
 	var bytes int
 	for b.Loop() {
 		s := NewSpool()
-		if err := s.Rows(rows); err != nil {
+		if err := s.AddRows(rows); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Scan(b.Context(), 0, 0, &counter{}); err != nil {

@@ -97,8 +97,8 @@ type gatherer struct {
 	changes []change
 }
 
-// Rows takes rows: it is a Sink.
-func (g *gatherer) Rows(rows []Row) error {
+// AddRows takes rows: it is a Sink.
+func (g *gatherer) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		if r.Unknown || uint64(r.Site) >= uint64(len(g.leaf)) || g.leaf[r.Site] < 0 {

@@ -13,7 +13,7 @@ func Example() {
 	ctx := context.Background()
 	spool := allocations.NewSpool()
 	defer spool.Close()
-	err := spool.Rows([]allocations.Row{
+	err := spool.AddRows([]allocations.Row{
 		{AllocTime: 100, FreeTime: 900, Size: 64, Site: 0, End: allocations.EndFree},
 		{AllocTime: 200, FreeTime: 300, Size: 4096, Site: 1, End: allocations.EndFree},
 		{AllocTime: 250, FreeTime: allocations.Never, Size: 16, Site: 1},
@@ -59,7 +59,7 @@ func ExampleQuestion_Pick() {
 		if i%2 == 0 {
 			row.FreeTime, row.End = row.AllocTime+5e6, allocations.EndFree
 		}
-		if err := spool.Rows([]allocations.Row{row}); err != nil {
+		if err := spool.AddRows([]allocations.Row{row}); err != nil {
 			fmt.Println(err)
 			return
 		}

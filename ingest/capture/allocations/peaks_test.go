@@ -18,8 +18,8 @@ func NewPeaks(from, to int64, groups int, group func(*Row) int) *Peaks {
 	return &Peaks{from: from, to: to, group: group, peaks: make([]Peak, groups)}
 }
 
-// Rows takes rows, in any order: Peaks is a Sink.
-func (p *Peaks) Rows(rows []Row) error {
+// AddRows takes rows, in any order: Peaks is a Sink.
+func (p *Peaks) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		g := p.group(r)

@@ -220,7 +220,7 @@ func (s *changeSlice) sortParts(first, last int) {
 // A changeSink gathers changes for one goroutine.
 type changeSink struct{ slice *changeSlice }
 
-func (k changeSink) Rows(rows []Row) error {
+func (k changeSink) AddRows(rows []Row) error {
 	s := k.slice
 	for i := range rows {
 		r := &rows[i]
@@ -251,7 +251,7 @@ type instantSink struct {
 	net []Usage
 }
 
-func (k *instantSink) Rows(rows []Row) error {
+func (k *instantSink) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		if r.Unknown || r.AllocTime > k.at || r.FreeTime < k.at {

@@ -82,6 +82,6 @@ func (r *Row) count() int32 {
 
 // A Sink takes the rows of a scan.
 type Sink interface {
-	// Rows takes some rows, in the order of the table. The slice is used again after the call. An error ends the scan.
-	Rows(rows []Row) error
+	// AddRows takes some rows, in the order of the table. The slice is used again after the call. An error ends the scan.
+	AddRows(rows []Row) error
 }

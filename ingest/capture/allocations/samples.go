@@ -24,8 +24,8 @@ func NewSamples(from, to int64, n, sites int) *Samples {
 	return &Samples{At: Instants(from, to, n), changes: make([]Usage, (n+1)*sites), perTime: 1 / max(step, 1)}
 }
 
-// Rows takes rows: Samples are a Sink. Rows of sites they were not made for are an error.
-func (s *Samples) Rows(rows []Row) error {
+// AddRows takes rows: Samples are a Sink. Rows of sites they were not made for are an error.
+func (s *Samples) AddRows(rows []Row) error {
 	width := len(s.At) + 1
 	for i := range rows {
 		r := &rows[i]

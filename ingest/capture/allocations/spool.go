@@ -55,8 +55,8 @@ type spoolChunk struct {
 // NewSpool makes an empty spool.
 func NewSpool() *Spool { return &Spool{packer: new(packer), memory: spoolMemory} }
 
-// Rows adds rows: a Spool is a Sink.
-func (s *Spool) Rows(rows []Row) error {
+// AddRows adds rows: a Spool is a Sink.
+func (s *Spool) AddRows(rows []Row) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.packer == nil {
@@ -243,7 +243,7 @@ func (r *spoolReader) chunk(number int64, sink Sink) error {
 		if err := r.number(rows); err != nil {
 			return err
 		}
-		if err := sink.Rows(rows); err != nil {
+		if err := sink.AddRows(rows); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // rowCollector is a Sink that keeps rows.
 type rowCollector struct{ rows []Row }
 
-func (c *rowCollector) Rows(rows []Row) error {
+func (c *rowCollector) AddRows(rows []Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -28,7 +28,7 @@ func spoolOf(t testing.TB, rows []Row) *Spool {
 			t.Error(err)
 		}
 	})
-	if err := s.Rows(rows); err != nil {
+	if err := s.AddRows(rows); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -91,7 +91,7 @@ func TestSpoolKeepsRows(t *testing.T) {
 func checkSpool(t *testing.T, want []Row, memory int64) {
 	s := spoolOf(t, nil)
 	s.memory = memory
-	if err := s.Rows(want); err != nil {
+	if err := s.AddRows(want); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -106,7 +106,7 @@ func checkSpool(t *testing.T, want []Row, memory int64) {
 			t.Fatal("one sink has other rows")
 		}
 		want = append(slices.Clone(want), want[0])
-		if err := s.Rows(want[:1]); err != nil {
+		if err := s.AddRows(want[:1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestSpoolSites(t *testing.T) {
 	s := spoolOf(t, []Row{{Site: 1, Stack: 2}})
 	for _, r := range []Row{{Site: 1, Stack: 3}, {Site: 1, Stack: 2, Heap: 1}, {Site: 1, Stack: 2, Process: 1},
 		{Site: 1, Stack: 2, Kind: KindVirtual}, {Site: maxSpoolSites}} {
-		if got := code(s.Rows([]Row{r})); got != CodeSite {
+		if got := code(s.AddRows([]Row{r})); got != CodeSite {
 			t.Errorf("%+v is taken: %q", r, got)
 		}
 	}
@@ -172,7 +172,7 @@ func TestSpoolClosed(t *testing.T) {
 	if got := code(s.Scan(context.Background(), 0, 0, &rowCollector{})); got != CodeClosed {
 		t.Errorf("a scan after Close: %q", got)
 	}
-	if got := code(s.Rows(make([]Row, 2*packRows))); got != CodeClosed {
+	if got := code(s.AddRows(make([]Row, 2*packRows))); got != CodeClosed {
 		t.Errorf("rows after Close: %q", got)
 	}
 }
@@ -182,7 +182,7 @@ type failingSink struct{ left int }
 
 var errSink = errors.New("enough")
 
-func (f *failingSink) Rows(rows []Row) error {
+func (f *failingSink) AddRows(rows []Row) error {
 	if f.left -= len(rows); f.left < 0 {
 		return errSink
 	}

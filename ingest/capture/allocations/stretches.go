@@ -133,9 +133,9 @@ type stretchAdder struct {
 	stretches []stretch // by leaf and time
 }
 
-// Rows takes rows: it is a Sink.
-func (a *stretchAdder) Rows(rows []Row) error {
-	if err := a.window.Rows(rows); err != nil {
+// AddRows takes rows: it is a Sink.
+func (a *stretchAdder) AddRows(rows []Row) error {
+	if err := a.window.AddRows(rows); err != nil {
 		return err
 	}
 	a.survivals.rows(rows)

@@ -14,7 +14,7 @@ func (l rowList) Len() int64 { return int64(len(l)) }
 
 func (l rowList) Scan(_ context.Context, _, _ int64, sinks ...Sink) error {
 	for i := range l {
-		if err := sinks[i%len(sinks)].Rows(l[i : i+1]); err != nil {
+		if err := sinks[i%len(sinks)].AddRows(l[i : i+1]); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func TestPeaksAreExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		window := NewWindow(q.From, q.To, sites)
-		if err := window.Rows(rows); err != nil {
+		if err := window.AddRows(rows); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got.Sites, window.Sites) {
@@ -63,7 +63,7 @@ func TestPeaksAreExact(t *testing.T) {
 		}
 		for i, groups := range q.Peaks {
 			peaks := NewPeaks(q.From, q.To, len(got.Peaks[i]), func(r *Row) int { return int(groups[r.Site]) })
-			if err := peaks.Rows(rows); err != nil {
+			if err := peaks.AddRows(rows); err != nil {
 				t.Fatal(err)
 			}
 			if want := peaks.Result(); len(want) > 0 && !reflect.DeepEqual(got.Peaks[i], want) {

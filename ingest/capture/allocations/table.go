@@ -194,7 +194,7 @@ func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink
 		if !t.forWindows {
 			r.columns.others(rows, from)
 		}
-		if err := sink.Rows(rows); err != nil {
+		if err := sink.AddRows(rows); err != nil {
 			return err
 		}
 	}

@@ -179,8 +179,8 @@ type tearAdder struct {
 	sums    []tearing
 }
 
-// Rows takes rows: it is a Sink.
-func (a *tearAdder) Rows(rows []Row) error {
+// AddRows takes rows: it is a Sink.
+func (a *tearAdder) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		if uint64(r.Site) >= uint64(len(a.process)) {

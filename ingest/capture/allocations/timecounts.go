@@ -36,8 +36,8 @@ func (t *timeCounts) span(first, last int) (from, to int64) {
 	return from, t.from + int64(uint64(last+1)*t.width) - 1
 }
 
-// Rows counts rows: timeCounts are a Sink.
-func (t *timeCounts) Rows(rows []Row) error {
+// AddRows counts rows: timeCounts are a Sink.
+func (t *timeCounts) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		if r.Unknown {

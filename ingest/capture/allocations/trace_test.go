@@ -42,7 +42,7 @@ func (g trace) Scan(ctx context.Context, _, _ int64, sinks ...Sink) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := sinks[0].Rows(rows); err != nil {
+			if err := sinks[0].AddRows(rows); err != nil {
 				return err
 			}
 			rows = rows[:0]
@@ -87,7 +87,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (c *counter) Rows(rows []Row) error {
+func (c *counter) AddRows(rows []Row) error {
 	c.rows += int64(len(rows))
 	return nil
 }

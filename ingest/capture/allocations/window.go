@@ -15,8 +15,8 @@ func NewWindow(from, to int64, sites int) *Window {
 	return &Window{From: from, To: to, Sites: make([]WindowUsage, sites)}
 }
 
-// Rows takes rows: a Window is a Sink. Rows of sites it was not made for are an error.
-func (w *Window) Rows(rows []Row) error {
+// AddRows takes rows: a Window is a Sink. Rows of sites it was not made for are an error.
+func (w *Window) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		if r.AllocTime > w.To {

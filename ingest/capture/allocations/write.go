@@ -93,8 +93,8 @@ func newEncoder(w io.Writer, meta *Meta) (*encoder, error) {
 	return e, nil
 }
 
-// Rows gathers rows: an encoder is a Sink.
-func (e *encoder) Rows(rows []Row) error {
+// AddRows gathers rows: an encoder is a Sink.
+func (e *encoder) AddRows(rows []Row) error {
 	for len(rows) > 0 {
 		if len(e.rows) == groupRows {
 			if err := e.group(); err != nil {

@@ -108,7 +108,7 @@ func BenchmarkWindow(b *testing.B) {
 	}
 	for b.Loop() {
 		w := allocations.NewWindow(1e7, 5e7, len(tr.Sites()))
-		if err := w.Rows(sink.rows); err != nil {
+		if err := w.AddRows(sink.rows); err != nil {
 			b.Fatal(err)
 		}
 	}

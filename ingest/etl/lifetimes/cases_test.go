@@ -134,7 +134,7 @@ func TestSinkFails(t *testing.T) {
 
 type sinkFunc func([]allocations.Row) error
 
-func (f sinkFunc) Rows(rows []allocations.Row) error { return f(rows) }
+func (f sinkFunc) AddRows(rows []allocations.Row) error { return f(rows) }
 
 // A block that a rundown or a resize shows to be older than the trace raises the whole timeline.
 func TestTimelineOfWhatIsOlder(t *testing.T) {

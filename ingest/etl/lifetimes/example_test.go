@@ -29,7 +29,7 @@ func Example() {
 	fmt.Printf("stack %d: %+v, peak %d bytes\n", site.Stack, site.Usage.AIFO, site.Peak.Bytes)
 
 	w := allocations.NewWindow(2e9, 4e9, tracker.SiteCount())
-	if err := w.Rows(rows.rows); err != nil {
+	if err := w.AddRows(rows.rows); err != nil {
 		fmt.Println(err)
 		return
 	}

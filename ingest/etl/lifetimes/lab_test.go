@@ -83,7 +83,7 @@ func track(t *testing.T, trace *rawTrace) (*lifetimes.Tracker, *labRows) {
 
 type labRows struct{ rows []allocations.Row }
 
-func (c *labRows) Rows(rows []allocations.Row) error {
+func (c *labRows) AddRows(rows []allocations.Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -219,7 +219,7 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 	sites := tr.Sites()
 	for _, want := range all.Runs[run].Windows {
 		w := allocations.NewWindow(want.T1*100, want.T2*100, len(sites))
-		if err := w.Rows(rows); err != nil {
+		if err := w.AddRows(rows); err != nil {
 			t.Fatal(err)
 		}
 		sum := func(kind allocations.Kind, heap uint64) allocations.WindowUsage {

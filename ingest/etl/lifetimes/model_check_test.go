@@ -13,7 +13,7 @@ import (
 // rowCollector is a Sink that keeps everything.
 type rowCollector struct{ rows []allocations.Row }
 
-func (c *rowCollector) Rows(rows []allocations.Row) error {
+func (c *rowCollector) AddRows(rows []allocations.Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -197,7 +197,7 @@ func checkSums(t *testing.T, tr *Tracker, rows []allocations.Row) {
 		}
 	}
 	w := allocations.NewWindow(math.MinInt64+1, math.MaxInt64-1, len(sites))
-	if err := w.Rows(rows); err != nil {
+	if err := w.AddRows(rows); err != nil {
 		t.Fatal(err)
 	}
 	heaps, processes := map[holder]allocations.WindowUsage{}, map[uint32][3]allocations.WindowUsage{}

@@ -26,7 +26,7 @@ func (r *rows) next() *allocations.Row {
 
 func (r *rows) flush() {
 	if len(r.buf) > 0 && r.err == nil && r.sink != nil {
-		if err := r.sink.Rows(r.buf); err != nil {
+		if err := r.sink.AddRows(r.buf); err != nil {
 			r.err = &evidence.Error{Code: CodeSink, Message: "the rows could not be passed on", Err: err, Internal: true}
 		}
 	}

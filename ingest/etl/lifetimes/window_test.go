@@ -26,7 +26,7 @@ func randomRows(t *testing.T, seed uint64, n int) (*Tracker, []allocations.Row) 
 func window(t *testing.T, rows []allocations.Row, sites int, from, to int64) allocations.WindowUsage {
 	t.Helper()
 	w := allocations.NewWindow(from, to, sites)
-	if err := w.Rows(rows); err != nil {
+	if err := w.AddRows(rows); err != nil {
 		t.Fatal(err)
 	}
 	return w.Total(nil)
@@ -84,7 +84,7 @@ func checkPeak(t *testing.T, rows []allocations.Row, sites int, from, to int64) 
 	t.Helper()
 	spool := allocations.NewSpool()
 	defer func() { _ = spool.Close() }()
-	if err := spool.Rows(rows); err != nil {
+	if err := spool.AddRows(rows); err != nil {
 		t.Fatal(err)
 	}
 	a, err := allocations.Ask(t.Context(), spool,
@@ -111,7 +111,7 @@ func checkPeak(t *testing.T, rows []allocations.Row, sites int, from, to int64) 
 func checkSamples(t *testing.T, rows []allocations.Row, sites int) {
 	t.Helper()
 	s := allocations.NewSamples(-900, 400, 7, sites)
-	if err := s.Rows(rows); err != nil {
+	if err := s.AddRows(rows); err != nil {
 		t.Fatal(err)
 	}
 	sums := make([]allocations.Usage, len(s.At))
@@ -136,7 +136,7 @@ func TestBeforeExit(t *testing.T) {
 	)
 	w := allocations.NewWindow(0, 10, len(tr.Sites()))
 	w.IgnoreExit = true
-	if err := w.Rows(sink.rows); err != nil {
+	if err := w.AddRows(sink.rows); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Total(nil); got != (allocations.WindowUsage{AIFO: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
@@ -151,7 +151,7 @@ func TestBeforeExit(t *testing.T) {
 
 func TestScansRefuseUnknownSites(t *testing.T) {
 	for _, sink := range []allocations.Sink{allocations.NewWindow(0, 1, 1), allocations.NewSamples(0, 1, 3, 1)} {
-		if err := sink.Rows([]allocations.Row{{Site: math.MaxUint32}}); err == nil {
+		if err := sink.AddRows([]allocations.Row{{Site: math.MaxUint32}}); err == nil {
 			t.Errorf("%T takes a row of a site it has not", sink)
 		}
 	}

@@ -120,7 +120,7 @@ func TestRowsAreTheCaptures(t *testing.T) {
 
 type sink func([]allocations.Row) error
 
-func (s sink) Rows(rows []allocations.Row) error { return s(rows) }
+func (s sink) AddRows(rows []allocations.Row) error { return s(rows) }
 
 // Each kind of loss causes a warning in a capture, and only losses are called lossy.
 func TestWarnings(t *testing.T) {

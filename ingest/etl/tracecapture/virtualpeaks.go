@@ -78,7 +78,7 @@ type virtualSink struct {
 	rows []allocations.Row
 }
 
-func (s *virtualSink) Rows(rows []allocations.Row) error {
+func (s *virtualSink) AddRows(rows []allocations.Row) error {
 	s.rows = s.rows[:0]
 	for i := range rows {
 		if rows[i].Kind != allocations.KindHeap {
@@ -88,5 +88,5 @@ func (s *virtualSink) Rows(rows []allocations.Row) error {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	return s.sink.Rows(s.rows)
+	return s.sink.AddRows(s.rows)
 }

@@ -21,7 +21,7 @@ type heldRows []allocations.Row
 func (r heldRows) Len() int64 { return int64(len(r)) }
 
 func (r heldRows) Scan(_ context.Context, _, _ int64, sinks ...allocations.Sink) error {
-	return sinks[0].Rows(r)
+	return sinks[0].AddRows(r)
 }
 
 // TraceWindows answers for windows of traces whose rows are in memory.
