@@ -10,7 +10,7 @@ import (
 
 // BenchmarkUnpack reports bytes that come out.
 func BenchmarkUnpack(b *testing.B) {
-	whole := etltest.Invent(1, etltest.Size{Steps: 20000}).File(etltest.Format{})
+	whole := etltest.Invent(1, etltest.ScenarioSize{Steps: 20000}).File(etltest.Format{})
 	kernel, heap := pair()
 	for name, test := range map[string]struct {
 		data []byte

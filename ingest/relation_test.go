@@ -13,7 +13,7 @@ import (
 
 // A merged trace is read without the files that it was made from, whichever of them are given and in whatever order.
 func TestMergedBesideRaw(t *testing.T) {
-	s := etltest.Invent(1, etltest.Size{})
+	s := etltest.Invent(1, etltest.ScenarioSize{})
 	merged := s.File(etltest.Format{})
 	kernel, heap := s.Pair(etltest.Format{})
 	file := func(name string, content []byte) ingest.Source {

@@ -12,7 +12,7 @@ import (
 
 // One recording that was merged in several ways is one, in whatever order it is given; other recordings are added.
 func TestOneRecordingMergedInSeveralWays(t *testing.T) {
-	s := etltest.Invent(1, etltest.Size{})
+	s := etltest.Invent(1, etltest.ScenarioSize{})
 	file := func(name string, content []byte) ingest.Source {
 		return ingest.Source{Name: name, ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
 	}
@@ -54,7 +54,7 @@ func TestOneRecordingMergedInSeveralWays(t *testing.T) {
 
 // A recording that comes later in another packing is known; another one of the same boot is not.
 func TestLaterRepeatIsKnown(t *testing.T) {
-	s := etltest.Invent(1, etltest.Size{})
+	s := etltest.Invent(1, etltest.ScenarioSize{})
 	open := func(content []byte) *ingest.UnpackedTraces {
 		traces, err := ingest.OpenTraces(t.Context(), []ingest.Source{{Name: "a.etl", ReaderAt: bytes.NewReader(content), Size: int64(len(content))}}, nil)
 		if err != nil {
@@ -63,7 +63,7 @@ func TestLaterRepeatIsKnown(t *testing.T) {
 		return traces
 	}
 	plain, packed := open(s.File(etltest.Format{})), open(s.File(etltest.Format{Compressed: true}))
-	other := open(etltest.Invent(2, etltest.Size{}).File(etltest.Format{}))
+	other := open(etltest.Invent(2, etltest.ScenarioSize{}).File(etltest.Format{}))
 	for _, test := range []struct {
 		name string
 		a, b *ingest.UnpackedTraces

@@ -19,7 +19,9 @@ import (
 )
 
 // scenario is the content of all traces in these tests, except where a test says otherwise.
-func scenario() *etltest.Scenario { return etltest.Invent(1, etltest.Size{Steps: 20, Stacks: 4}) }
+func scenario() *etltest.Scenario {
+	return etltest.Invent(1, etltest.ScenarioSize{Steps: 20, Stacks: 4})
+}
 
 func trace() []byte { return scenario().File(etltest.Format{BufferSize: 0x1000}) }
 

@@ -29,7 +29,7 @@ func TestChosenProcess(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	p := start(t)
-	run := p.upload("a.etl", string(etltest.Invent(5, etltest.Size{}).File(etltest.Format{})))
+	run := p.upload("a.etl", string(etltest.Invent(5, etltest.ScenarioSize{}).File(etltest.Format{})))
 	most := p.report(p.settled(run))
 	choices, all, err := storetest.Now(t, p.Store).ListProcesses(t.Context(), run, 50)
 	if err != nil || len(choices) < 2 || len(choices) != all || all != p.captures(run) {

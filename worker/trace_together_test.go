@@ -22,7 +22,7 @@ func TestPairOfFilesIsOneTrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is large")
 	}
-	scenario := etltest.Invent(1, etltest.Size{})
+	scenario := etltest.Invent(1, etltest.ScenarioSize{})
 	kernel, heap := scenario.Pair(etltest.Format{})
 	alone := start(t)
 	merged := alone.report(alone.settled(alone.upload("merged.etl", string(scenario.File(etltest.Format{})))))
@@ -90,7 +90,7 @@ func TestHalfOfATrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is large")
 	}
-	scenario := etltest.Invent(1, etltest.Size{Steps: 100})
+	scenario := etltest.Invent(1, etltest.ScenarioSize{Steps: 100})
 	scenario.Regions = nil
 	kernel, heap := scenario.Pair(etltest.Format{})
 	p := start(t)
@@ -111,9 +111,9 @@ func TestHalfOfATrace(t *testing.T) {
 
 // A trace of another boot is a trace of its own, beside a pair of one boot.
 func TestTraceOfAnotherBoot(t *testing.T) {
-	scenario := etltest.Invent(1, etltest.Size{})
+	scenario := etltest.Invent(1, etltest.ScenarioSize{})
 	kernel, heap := scenario.Pair(etltest.Format{})
-	other := etltest.Invent(9, etltest.Size{Steps: 40}).File(etltest.Format{Frequency: 3_000_000})
+	other := etltest.Invent(9, etltest.ScenarioSize{Steps: 40}).File(etltest.Format{Frequency: 3_000_000})
 	for _, order := range [][]string{{"kernel.etl", "other.etl", "heap.etl"}, {"other.etl", "heap.etl", "kernel.etl"},
 		{"heap.etl", "kernel.etl", "other.etl"}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
@@ -140,9 +140,9 @@ func TestTraceOfAnotherBoot(t *testing.T) {
 // Files that are no part of a trace are recordings of their own: a file of another time of the same boot, and the
 // merged file beside the files that it was made from.
 func TestRecordingsApart(t *testing.T) {
-	scenario := etltest.Invent(1, etltest.Size{Steps: 100})
+	scenario := etltest.Invent(1, etltest.ScenarioSize{Steps: 100})
 	kernel, heap := scenario.Pair(etltest.Format{})
-	later := etltest.Invent(2, etltest.Size{Steps: 100})
+	later := etltest.Invent(2, etltest.ScenarioSize{Steps: 100})
 	later.Start = scenario.Start + 9_000_000 // 0.9 s, after the end of the first: still the same boot
 	if scenario.End > 900_000_000 {
 		t.Fatal("the first lasts too long")

@@ -58,7 +58,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 		t.Skip("it is large")
 	}
 	p := start(t)
-	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
+	scenario := etltest.Invent(3, etltest.ScenarioSize{Steps: 600})
 	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
 	r := p.report(run)
 	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
@@ -132,7 +132,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 		t.Skip("it is large")
 	}
 	p := start(t)
-	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
+	scenario := etltest.Invent(4, etltest.ScenarioSize{Steps: 50})
 	trace := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
 	e, err := p.Intake.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "2"}, "log.txt",
 		strings.NewReader(log(1, 50)))

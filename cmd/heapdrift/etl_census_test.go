@@ -25,7 +25,7 @@ func writeFile(t *testing.T, name string, data []byte) string {
 }
 
 func TestCensusGolden(t *testing.T) {
-	s := etltest.Invent(3, etltest.Size{Steps: 60})
+	s := etltest.Invent(3, etltest.ScenarioSize{Steps: 60})
 	merged := writeFile(t, "merged.etl",
 		s.File(etltest.Format{Compressed: true, Keys: 8, EventsLost: 12, DropBuffers: []int{2}, BufferSize: 0x4000}))
 	kernel, heap := s.Pair(etltest.Format{Build: 7601, BufferSize: 0x4000, Unfinished: true})

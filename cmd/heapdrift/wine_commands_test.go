@@ -65,7 +65,7 @@ func commandsOnWindows(t *testing.T, w *windowsClient) {
 	pdb, dll := symbolFiles(t)
 	w.put("Символы/app.pdb", pdb)
 	w.put("Символы/app.dll", dll)
-	kernel, heap := etltest.Invent(3, etltest.Size{Steps: 60}).Pair(etltest.Format{BufferSize: 0x4000})
+	kernel, heap := etltest.Invent(3, etltest.ScenarioSize{Steps: 60}).Pair(etltest.Format{BufferSize: 0x4000})
 	w.put("a trace/kernel.etl", kernel)
 	w.put("a trace/heap.etl", heap)
 	leaks := newFakeLeaks(t)

@@ -96,15 +96,15 @@ func TestSharedFrames(t *testing.T) {
 func TestExactSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		count, bytes, margin int64
-		sizes                []debugdiagtest.Size
+		sizes                []debugdiagtest.SizeCount
 		sample               int64
 	}{
 		"rounded":            {1000, 12_345_678, 5243, nil, 0},
-		"all sizes":          {1000, 12_345_000, 0, []debugdiagtest.Size{{Bytes: 12_345, Count: 1000}}, 0},
-		"not all sizes":      {1000, 12_345_000, 5243, []debugdiagtest.Size{{Bytes: 12_345, Count: 999}}, 0},
-		"too many":           {1000, 12_345_000, 5243, []debugdiagtest.Size{{Bytes: 12_345, Count: 1001}}, 0},
+		"all sizes":          {1000, 12_345_000, 0, []debugdiagtest.SizeCount{{Bytes: 12_345, Count: 1000}}, 0},
+		"not all sizes":      {1000, 12_345_000, 5243, []debugdiagtest.SizeCount{{Bytes: 12_345, Count: 999}}, 0},
+		"too many":           {1000, 12_345_000, 5243, []debugdiagtest.SizeCount{{Bytes: 12_345, Count: 1001}}, 0},
 		"one block":          {1, 1000, 0, nil, 1000},
-		"sizes of no effect": {1000, 12_345_678, 5243, []debugdiagtest.Size{{Bytes: 5, Count: 1000}}, 0},
+		"sizes of no effect": {1000, 12_345_678, 5243, []debugdiagtest.SizeCount{{Bytes: 5, Count: 1000}}, 0},
 	} {
 		r := everything(debugdiagtest.English)
 		fn := &r.Dumps[0].Modules[0].Functions[0]

@@ -54,7 +54,7 @@ func everything(culture debugdiagtest.Culture) *debugdiagtest.Report {
 			Heaps: []debugdiagtest.Heap{
 				{Handle: 0x260000, Kind: "NT Heap", Name: "Default process heap", Description: "made at the start",
 					Reserved: 64 * mb, Committed: 40 * mb, Segments: 5, Ranges: 1_024, LargestRange: 2 * mb,
-					Sizes: []debugdiagtest.Size{{Bytes: 1_000, Count: 12_345}, {Bytes: 24, Count: 7}}},
+					Sizes: []debugdiagtest.SizeCount{{Bytes: 1_000, Count: 12_345}, {Bytes: 24, Count: 7}}},
 				{Handle: 0x8a0000, Kind: "NT Heap", Name: "msvcrt", Reserved: 16 * mb, Committed: 3 * mb, Segments: 1},
 			},
 			Threads: []debugdiagtest.Thread{{ID: 0, System: 1234, Entry: "svc!wmainCRTStartup", Reserved: mb,

@@ -61,7 +61,7 @@ func read(t *testing.T, file []byte) (r reading) {
 //     that came behind T, and is the same otherwise. The thread of one without a stack may be missing, too.
 //   - That something is missing is said.
 func TestCutIsPrefix(t *testing.T) {
-	s, step := etltest.Invent(7, etltest.Size{Steps: 25, Stacks: 4}), 211
+	s, step := etltest.Invent(7, etltest.ScenarioSize{Steps: 25, Stacks: 4}), 211
 	if underRace {
 		step = 997
 	}
@@ -141,7 +141,7 @@ func TestBufferOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := formats[name]
 			f.BufferSize = 0x2000
-			s := etltest.Invent(8, etltest.Size{Steps: 100, Bits: f.Bits})
+			s := etltest.Invent(8, etltest.ScenarioSize{Steps: 100, Bits: f.Bits})
 			got, joined, trace := readLines(t, etltest.Permuted(s.File(f), 1))
 			check(t, s, f, got, joined, trace)
 		})
@@ -150,7 +150,7 @@ func TestBufferOrder(t *testing.T) {
 
 // TestFlipGenerated flips bits of generated files: nothing panics, and time does not go backwards.
 func TestFlipGenerated(t *testing.T) {
-	s, seeds := etltest.Invent(9, etltest.Size{Steps: 40}), uint64(25)
+	s, seeds := etltest.Invent(9, etltest.ScenarioSize{Steps: 40}), uint64(25)
 	if underRace {
 		seeds = 5
 	}

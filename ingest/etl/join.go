@@ -220,7 +220,7 @@ func (j *joiner) ranges(e *Event) error {
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind, Heap: r.Heap,
+		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.SourceIndex, Kind: e.Kind, Heap: r.Heap,
 			Address: r.Address, Size: r.Size, Process: j.processes.at(pid)}
 		w.pid, w.ready = pid, true
 	}
@@ -233,7 +233,7 @@ func (j *joiner) other(e *Event) error {
 	if err != nil {
 		return err
 	}
-	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.SourceIndex, Kind: e.Kind}
 	w.pid = e.PID
 	return j.drain(e.Stamp)
 }
@@ -265,7 +265,7 @@ func (j *joiner) life(e *Event, kind Kind, process uint32) error {
 	if err != nil {
 		return err
 	}
-	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, Source: e.Source, Kind: kind, Process: process}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, Source: e.SourceIndex, Kind: kind, Process: process}
 	w.pid, w.ready = j.processes.all[process].PID, true
 	return nil
 }

@@ -87,7 +87,7 @@ func (m *merge) deliver() error {
 		bound = min(bound, m.trace.refs[m.next].first-m.slack)
 	}
 	e := &m.event
-	e.CPU, e.Logger, e.Source, e.worker = b.ref.cpu, b.ref.logger, b.ref.source, b.worker
+	e.CPU, e.Logger, e.SourceIndex, e.worker = b.ref.cpu, b.ref.logger, b.ref.source, b.worker
 	for first := true; b.at < len(b.frames); first = false {
 		f := &b.frames[b.at]
 		if !first && f.stamp >= bound {
@@ -96,7 +96,7 @@ func (m *merge) deliver() error {
 			return nil
 		}
 		if b.at%together == 0 && m.touch != nil {
-			m.touch(b.frames[b.at:], e.Source)
+			m.touch(b.frames[b.at:], e.SourceIndex)
 		}
 		b.at++
 		if f.stamp < m.last {
@@ -107,7 +107,7 @@ func (m *merge) deliver() error {
 		m.pass.cover(m.last)
 		at := m.trace.clock.ns(m.last)
 		if f.offset == eventOnly {
-			if err := m.onCompact(f, at, e.Source); err != nil {
+			if err := m.onCompact(f, at, e.SourceIndex); err != nil {
 				return err
 			}
 			continue

@@ -103,7 +103,7 @@ func TestStops(t *testing.T) {
 // TestOperationsStop checks that operations end with their context at any point, and with an error of the callback.
 func TestOperationsStop(t *testing.T) {
 	f := etltest.Format{Keys: 5, BufferSize: 0x2000}
-	trace := open(t, etltest.Invent(10, etltest.Size{}).File(f))
+	trace := open(t, etltest.Invent(10, etltest.ScenarioSize{}).File(f))
 	all := 0
 	if _, err := trace.Operations(t.Context(), etl.JoinOptions{},
 		func(*etl.Operation) error { all++; return nil }); err != nil {

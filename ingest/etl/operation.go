@@ -38,7 +38,7 @@ var memoryKinds = Kinds(KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindHeap
 // decode makes the operation of a memory event that has no compact form and returns its process id. The rundown of a
 // heap's ranges, which is several, is none.
 func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
-	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind}
+	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.SourceIndex, Kind: e.Kind}
 	pid = e.PID
 	switch e.Kind {
 	case KindHeapReAlloc:

@@ -117,7 +117,7 @@ func (t *Trace) Repeats(ctx context.Context) ([]Repeat, error) {
 	}
 	sketches := make([]sketch, len(t.sources))
 	take := func(e *Event) error {
-		sketches[e.Source].add(e)
+		sketches[e.SourceIndex].add(e)
 		return nil
 	}
 	if err := t.events(ctx, sketchKinds|mapKinds, preparer{}, new(pass), merge{fn: take}); err != nil {

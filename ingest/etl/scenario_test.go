@@ -162,7 +162,7 @@ func at(list []string, i int) string {
 func TestFormats(t *testing.T) {
 	for name, f := range formats {
 		t.Run(name, func(t *testing.T) {
-			s := etltest.Invent(1, etltest.Size{Steps: 150, Bits: f.Bits})
+			s := etltest.Invent(1, etltest.ScenarioSize{Steps: 150, Bits: f.Bits})
 			got, joined, trace := readLines(t, s.File(f))
 			check(t, s, f, got, joined, trace)
 		})
@@ -171,7 +171,7 @@ func TestFormats(t *testing.T) {
 
 // TestManyCPUs reads a run on more processors than a byte counts, of builds that number them with 16 bits.
 func TestManyCPUs(t *testing.T) {
-	s := etltest.Invent(2, etltest.Size{Steps: 150, CPUs: 320})
+	s := etltest.Invent(2, etltest.ScenarioSize{Steps: 150, CPUs: 320})
 	for i := range s.Blocks {
 		s.Blocks[i].By.CPU, s.Blocks[i].FreedBy.CPU = i%320, (i+7)%320
 	}
@@ -189,7 +189,7 @@ func TestManyCPUs(t *testing.T) {
 
 // TestPair reads the files of two sessions that were not merged as one trace, in either order.
 func TestPair(t *testing.T) {
-	s := etltest.Invent(3, etltest.Size{})
+	s := etltest.Invent(3, etltest.ScenarioSize{})
 	for _, f := range []etltest.Format{{}, {Keys: 5}} {
 		kernel, heap := s.Pair(f)
 		for _, files := range [][][]byte{{kernel, heap}, {heap, kernel}} {
@@ -202,7 +202,7 @@ func TestPair(t *testing.T) {
 // TestForeign reads a run among events of every other kind, version and envelope: these do not change what is read.
 func TestForeign(t *testing.T) {
 	for _, f := range []etltest.Format{{}, {Bits: 32, Build: 7601}, {Compressed: true, Keys: 5}, {Relogged: true}} {
-		s := etltest.Invent(4, etltest.Size{Steps: 80, Bits: f.Bits})
+		s := etltest.Invent(4, etltest.ScenarioSize{Steps: 80, Bits: f.Bits})
 		const application = 2
 		p, n := &s.Processes[application], len(s.Extras)
 		for i, e := range f.HarmlessEvents(p, s.Heaps[0].Handle) {

@@ -37,8 +37,8 @@ func (j *joiner) define(e *Event) {
 		return
 	}
 	addresses := j.walker.addresses(e)
-	use := j.keys.define(stackKey{key, e.Source, !inKernel(addresses, e.Pointer)}, e.Pointer)
-	if use == nil || e.Stamp >= j.until[e.Source] {
+	use := j.keys.define(stackKey{key, e.SourceIndex, !inKernel(addresses, e.Pointer)}, e.Pointer)
+	if use == nil || e.Stamp >= j.until[e.SourceIndex] {
 		return
 	}
 	j.defined = true
@@ -55,12 +55,12 @@ func (j *joiner) survey(ctx context.Context) error {
 	all, w := newKeys(), walker{stacks: j.out.Stacks}
 	take := func(e *Event) error {
 		switch key, ok := e.StackKey(); {
-		case !ok || e.Stamp >= j.until[e.Source]:
+		case !ok || e.Stamp >= j.until[e.SourceIndex]:
 		case e.Kind == KindStackKeyKernel || e.Kind == KindStackKeyUser:
-			all.refer(stackKey{key, e.Source, e.Kind == KindStackKeyUser})
+			all.refer(stackKey{key, e.SourceIndex, e.Kind == KindStackKeyUser})
 		case definitionKinds.Has(e.Kind):
 			addresses := w.addresses(e)
-			use := all.define(stackKey{key, e.Source, !inKernel(addresses, e.Pointer)}, e.Pointer)
+			use := all.define(stackKey{key, e.SourceIndex, !inKernel(addresses, e.Pointer)}, e.Pointer)
 			if use == nil {
 				break
 			}

@@ -26,24 +26,24 @@ func warnings(t *testing.T, files ...[]byte) []capture.Warning {
 // TestWarnings provokes every loss and gap, and checks that the warning says what it costs and what to do.
 func TestWarnings(t *testing.T) {
 	small := etltest.Format{BufferSize: 0x2000}
-	whole := etltest.Invent(5, etltest.Size{})
+	whole := etltest.Invent(5, etltest.ScenarioSize{})
 	with := func(change func(*etltest.Format)) etltest.Format {
 		f := small
 		change(&f)
 		return f
 	}
-	stackless := etltest.Invent(5, etltest.Size{})
+	stackless := etltest.Invent(5, etltest.ScenarioSize{})
 	for i := range stackless.Blocks {
 		stackless.Blocks[i].By.Stack = 0
 		for j := range stackless.Blocks[i].Resizes {
 			stackless.Blocks[i].Resizes[j].By.Stack = 0
 		}
 	}
-	some := etltest.Invent(5, etltest.Size{})
+	some := etltest.Invent(5, etltest.ScenarioSize{})
 	for i := range some.Blocks[:50] {
 		some.Blocks[i].By.Stack = 0
 	}
-	snapshots := etltest.Invent(5, etltest.Size{})
+	snapshots := etltest.Invent(5, etltest.ScenarioSize{})
 	for i, e := range small.HarmlessEvents(&snapshots.Processes[2], 0x10000) {
 		if e.ID == 100 || e.ID == 200 {
 			snapshots.Extras = append(snapshots.Extras, etltest.Extra{Time: snapshots.End/2 + int64(i), Process: 2, Event: e})
@@ -72,7 +72,7 @@ func TestWarnings(t *testing.T) {
 			1, "upper bound."},
 		"buffer lost by flag": {lost, capture.BuffersLost, 1, "upper bound."},
 		"cut":                 {inside(whole.File(small)), capture.Truncated, 1, "ends in the middle of a buffer (covered: "},
-		"cut at a buffer": {etltest.Invent(5, etltest.Size{}).File(small)[:0x10000], capture.Truncated, 0,
+		"cut at a buffer": {etltest.Invent(5, etltest.ScenarioSize{}).File(small)[:0x10000], capture.Truncated, 0,
 			"buffers are missing at its end"},
 		"keys in doubt": {whole.File(with(func(f *etltest.Format) { f.Keys, f.DropBuffers = 4, []int{3} })),
 			capture.StackKeyLost, 0, "may belong to other code"},
@@ -117,7 +117,7 @@ func inside(file []byte) []byte { return file[:len(file)-0x1000] }
 
 // TestRing reads a circular file that was overwritten: operations are read as they are from a file that grew.
 func TestRing(t *testing.T) {
-	s := etltest.Invent(6, etltest.Size{})
+	s := etltest.Invent(6, etltest.ScenarioSize{})
 	f := etltest.Format{Native: true, BufferSize: 0x2000}
 	whole, _, _ := readLines(t, s.File(f))
 	f.Ring = 20
@@ -148,7 +148,7 @@ func TestRing(t *testing.T) {
 // TestWarningsOfProcesses: what the processes lack, by themselves, is what the whole trace lacks; each kind of
 // operation counts for its own.
 func TestWarningsOfProcesses(t *testing.T) {
-	some := etltest.Invent(5, etltest.Size{})
+	some := etltest.Invent(5, etltest.ScenarioSize{})
 	for i := range some.Blocks {
 		if i%3 == 0 {
 			some.Blocks[i].By.Stack = 0

@@ -51,7 +51,7 @@ const (
 
 // Sniff reports whether a file begins like a log of LeakDiag: XML with its elements, in UTF-8 or UTF-16.
 func Sniff(head []byte) bool {
-	plain, _ := io.ReadAll(markup.NewText(bytes.NewReader(head))) // reading from memory does not fail
+	plain, _ := io.ReadAll(markup.NewUTF8Reader(bytes.NewReader(head))) // reading from memory does not fail
 	plain = bytes.ToLower(bytes.TrimLeft(plain, " \t\r\n\uFEFF"))
 	return bytes.HasPrefix(plain, []byte("<")) && bytes.Contains(plain, []byte("<leaks")) &&
 		bytes.Contains(plain, []byte("<stack ")) && bytes.Contains(plain, []byte("numallocs="))

@@ -28,7 +28,7 @@ var (
 // expanded.
 type Elements struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one call of Read
-	src   *Text
+	src   *UTF8Reader
 	dec   *xml.Decoder
 	since int // bytes read since the token before
 	depth int
@@ -37,7 +37,7 @@ type Elements struct {
 
 // NewElements begins at the first token of a file.
 func NewElements(ctx context.Context, r io.Reader) *Elements {
-	e := &Elements{ctx: ctx, src: NewText(r)}
+	e := &Elements{ctx: ctx, src: NewUTF8Reader(r)}
 	e.dec = xml.NewDecoder(e)
 	e.dec.Strict = false                                                                     // paths and names have "<" and "&" in them
 	e.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // text has seen to it

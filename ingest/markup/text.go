@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Text reads a file as UTF-8 that is valid, whatever it is stored in: UTF-16 is transcoded, and bytes of a code page,
+// A UTF8Reader reads a file as valid UTF-8, whatever it is stored in: UTF-16 is transcoded, and bytes of a code page,
 // which stand in paths only, become U+FFFD each.
-type Text struct {
+type UTF8Reader struct {
 	src   io.Reader
 	order binary.ByteOrder // of UTF-16; nil for bytes
 	raw   []byte
@@ -23,9 +23,9 @@ type Text struct {
 // textBlock is how many bytes are taken from the source at once.
 const textBlock = 32 << 10
 
-// NewText looks at the beginning of src to find its encoding. An error of that is given by Read.
-func NewText(src io.Reader) *Text {
-	t := &Text{src: src, raw: make([]byte, 0, textBlock)}
+// NewUTF8Reader looks at the beginning of src to find its encoding. An error of that is given by Read.
+func NewUTF8Reader(src io.Reader) *UTF8Reader {
+	t := &UTF8Reader{src: src, raw: make([]byte, 0, textBlock)}
 	for len(t.raw) < 4 && t.err == nil {
 		t.fill()
 	}
@@ -45,7 +45,7 @@ func NewText(src io.Reader) *Text {
 }
 
 // fill reads once behind what raw holds.
-func (t *Text) fill() {
+func (t *UTF8Reader) fill() {
 	t.raw = t.raw[:copy(t.raw, t.raw[t.at:])]
 	t.at = 0
 	for range 100 {
@@ -59,7 +59,7 @@ func (t *Text) fill() {
 }
 
 // Read gives the next bytes of the text.
-func (t *Text) Read(p []byte) (int, error) {
+func (t *UTF8Reader) Read(p []byte) (int, error) {
 	for len(t.out) == 0 {
 		t.out = t.block[:0]
 		for t.at < len(t.raw) {
@@ -84,7 +84,7 @@ func (t *Text) Read(p []byte) (int, error) {
 }
 
 // next reads the character at the front of raw, of n bytes; n is 0 where the rest of it is still to come.
-func (t *Text) next() (r rune, n int) {
+func (t *UTF8Reader) next() (r rune, n int) {
 	rest, final := t.raw[t.at:], t.err != nil
 	if t.order == nil {
 		if !final && !utf8.FullRune(rest) {

@@ -59,4 +59,5 @@ func parseHeader(b []byte) Header {
 	return h
 }
 
+// String is the flags in hexadecimal, "0x2", as header dumps of debuggers print them; no names.
 func (f Flags) String() string { return fmt.Sprintf("%#x", uint64(f)) }

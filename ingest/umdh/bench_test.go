@@ -11,7 +11,7 @@ import (
 // large is a raw log of about 2,000,000 blocks.
 func large(b *testing.B) []byte {
 	b.Helper()
-	p := umdhtest.Invent(1, umdhtest.Size{Modules: 120, Stacks: 20_000, Blocks: 2_000_000})
+	p := umdhtest.Invent(1, umdhtest.ProcessSize{Modules: 120, Stacks: 20_000, Blocks: 2_000_000})
 	var log bytes.Buffer
 	if err := p.WriteSnapshot(&log, p.Snapshot(0)); err != nil {
 		b.Fatal(err)
@@ -48,7 +48,7 @@ func BenchmarkCountLines(b *testing.B) {
 
 // BenchmarkReadDiff reads a difference of 20,000 stacks.
 func BenchmarkReadDiff(b *testing.B) {
-	p := umdhtest.Invent(1, umdhtest.Size{Modules: 120, Stacks: 20_000, Blocks: 200_000})
+	p := umdhtest.Invent(1, umdhtest.ProcessSize{Modules: 120, Stacks: 20_000, Blocks: 200_000})
 	var log bytes.Buffer
 	if err := p.WriteDiff(&log, p.Snapshot(0), p.Snapshot(1), umdhtest.Hex); err != nil {
 		b.Fatal(err)

@@ -9,7 +9,7 @@ import (
 )
 
 func FuzzRead(f *testing.F) {
-	_, logs := invented(f, 1, umdhtest.Size{Stacks: 3, Blocks: 6})
+	_, logs := invented(f, 1, umdhtest.ProcessSize{Stacks: 3, Blocks: 6})
 	for _, log := range logs {
 		f.Add(log, byte(0))
 	}
@@ -50,7 +50,7 @@ func FuzzParseFrame(f *testing.F) {
 }
 
 func FuzzSniff(f *testing.F) {
-	_, logs := invented(f, 2, umdhtest.Size{Stacks: 2, Blocks: 3})
+	_, logs := invented(f, 2, umdhtest.ProcessSize{Stacks: 2, Blocks: 3})
 	for _, log := range logs {
 		f.Add(log)
 	}

@@ -17,7 +17,7 @@ func fixtures(t *testing.T) map[string]string {
 	t.Helper()
 	logs := map[string]string{}
 	for _, bits := range []int{32, 64} {
-		p := umdhtest.Invent(uint64(bits), umdhtest.Size{Bits: bits, Stacks: 7, Blocks: 24, Modules: 2})
+		p := umdhtest.Invent(uint64(bits), umdhtest.ProcessSize{Bits: bits, Stacks: 7, Blocks: 24, Modules: 2})
 		p.Stacks[2].AliasStacks = [][]umdhtest.Frame{p.Stacks[3].Frames[:3], p.Stacks[4].Frames[1:4]}
 		p.Stacks[5].Frames = append([]umdhtest.Frame{{Address: 0x1234560}}, p.Stacks[5].Frames...) // of no module
 		old, now := p.Snapshot(0), p.Snapshot(4)

@@ -63,7 +63,7 @@ func warned(captures []*capture.Capture) string {
 }
 
 // invented is a made-up process's logs: two snapshots and their difference in both bases.
-func invented(t testing.TB, seed uint64, size umdhtest.Size) (p *umdhtest.Invention, logs map[string][]byte) {
+func invented(t testing.TB, seed uint64, size umdhtest.ProcessSize) (p *umdhtest.Invention, logs map[string][]byte) {
 	t.Helper()
 	p, logs = umdhtest.Invent(seed, size), map[string][]byte{}
 	for name, write := range map[string]func(io.Writer) error{
@@ -85,7 +85,7 @@ func invented(t testing.TB, seed uint64, size umdhtest.Size) (p *umdhtest.Invent
 func TestInventedProcess(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, bits := range []int{32, 64} {
-			p, logs := invented(t, seed, umdhtest.Size{Bits: bits, Heaps: 1 + int(seed%3)})
+			p, logs := invented(t, seed, umdhtest.ProcessSize{Bits: bits, Heaps: 1 + int(seed%3)})
 			for k, name := range []string{"first", "second"} {
 				c := readWhole(t, logs[name])[0]
 				want := umdhtest.Total(p.ByStack(p.Snapshot(k)))
@@ -147,7 +147,7 @@ func utf16Of(text []byte, bigEndian, bom bool) []byte {
 
 // The same text in another encoding or with other line ends is the same capture.
 func TestEncodingsAreEqual(t *testing.T) {
-	_, logs := invented(t, 3, umdhtest.Size{})
+	_, logs := invented(t, 3, umdhtest.ProcessSize{})
 	for name, log := range logs {
 		want := listing(readWhole(t, log))
 		lf := bytes.ReplaceAll(log, []byte("\r\n"), []byte("\n"))
@@ -167,7 +167,7 @@ func TestEncodingsAreEqual(t *testing.T) {
 }
 
 func TestConcatenation(t *testing.T) {
-	_, logs := invented(t, 4, umdhtest.Size{})
+	_, logs := invented(t, 4, umdhtest.ProcessSize{})
 	one, two := readWhole(t, logs["first"]), readWhole(t, logs["second"])
 	both := readWhole(t, slices.Concat(logs["first"], logs["second"]))
 	if len(both) != 2 || listing(both) != listing(one)+listing(two) {
@@ -177,7 +177,7 @@ func TestConcatenation(t *testing.T) {
 
 // Reading in small pieces gives what reading at once gives.
 func TestAnyPieces(t *testing.T) {
-	_, logs := invented(t, 5, umdhtest.Size{})
+	_, logs := invented(t, 5, umdhtest.ProcessSize{})
 	for name, log := range logs {
 		want := listing(readWhole(t, log))
 		for _, size := range []int{1, 7, 4096} {
@@ -252,7 +252,7 @@ func TestCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	_, logs := invented(t, 6, umdhtest.Size{Stacks: 5, Blocks: 8})
+	_, logs := invented(t, 6, umdhtest.ProcessSize{Stacks: 5, Blocks: 8})
 	for name, log := range logs {
 		cutAnywhere(t, name, log, 1)
 		cutAnywhere(t, name+" UTF-16", utf16Of(log, false, true), 3)
@@ -352,7 +352,7 @@ func TestContextEndsReading(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("the lease is lost")
 	cancel(reason)
-	_, logs := invented(t, 7, umdhtest.Size{})
+	_, logs := invented(t, 7, umdhtest.ProcessSize{})
 	if _, err := umdh.Read(ctx, bytes.NewReader(logs["first"]), umdh.Options{}); !errors.Is(err, reason) &&
 		!errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

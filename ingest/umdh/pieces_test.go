@@ -46,7 +46,7 @@ func everything(captures []*capture.Capture, err error) string {
 // logsToCut are logs of every sort of line, whole and damaged.
 func logsToCut(t *testing.T) map[string][]byte {
 	t.Helper()
-	p := umdhtest.Invent(3, umdhtest.Size{Modules: 3, Stacks: 5, Blocks: 25, Heaps: 2})
+	p := umdhtest.Invent(3, umdhtest.ProcessSize{Modules: 3, Stacks: 5, Blocks: 25, Heaps: 2})
 	var snapshot, diff bytes.Buffer
 	if err := errors.Join(p.WriteSnapshot(&snapshot, p.Snapshot(0)),
 		p.WriteDiff(&diff, p.Snapshot(0), p.Snapshot(1), umdhtest.Hex)); err != nil {
@@ -117,7 +117,7 @@ func TestCutOnce(t *testing.T) {
 
 // A log gives the same captures in whatever pieces it is read, and by however many goroutines.
 func TestReadBeside(t *testing.T) {
-	p := umdhtest.Invent(9, umdhtest.Size{Modules: 9, Stacks: 300, Blocks: 9000, Heaps: 3})
+	p := umdhtest.Invent(9, umdhtest.ProcessSize{Modules: 9, Stacks: 300, Blocks: 9000, Heaps: 3})
 	var log bytes.Buffer
 	if err := p.WriteSnapshot(&log, p.Snapshot(0)); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestReadBeside(t *testing.T) {
 func TestStopBeside(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
-	p := umdhtest.Invent(9, umdhtest.Size{Modules: 9, Stacks: 300, Blocks: 9000})
+	p := umdhtest.Invent(9, umdhtest.ProcessSize{Modules: 9, Stacks: 300, Blocks: 9000})
 	var log bytes.Buffer
 	if err := p.WriteSnapshot(&log, p.Snapshot(0)); err != nil {
 		t.Fatal(err)

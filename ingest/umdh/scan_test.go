@@ -21,7 +21,7 @@ func slowly(log []byte) []byte {
 // The fast reading of entries and stacks gives what the careful one gives.
 func TestFastAndCareful(t *testing.T) {
 	for _, bits := range []int{32, 64} {
-		p := umdhtest.Invent(uint64(bits)+1, umdhtest.Size{Bits: bits, Stacks: 300, Blocks: 5000, Heaps: 3})
+		p := umdhtest.Invent(uint64(bits)+1, umdhtest.ProcessSize{Bits: bits, Stacks: 300, Blocks: 5000, Heaps: 3})
 		var log bytes.Buffer
 		if err := p.WriteSnapshot(&log, p.Snapshot(1)); err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 
 // Sniff reports whether head, the first bytes of a file, looks like a file of VMMap: up to 64 KiB in UTF-8 or UTF-16.
 func Sniff(head []byte) bool {
-	plain, _ := io.ReadAll(markup.NewText(bytes.NewReader(head))) // reading from memory does not fail
+	plain, _ := io.ReadAll(markup.NewUTF8Reader(bytes.NewReader(head))) // reading from memory does not fail
 	plain = bytes.ToLower(bytes.TrimLeft(plain, " \t\r\n\uFEFF"))
 	return bytes.HasPrefix(plain, []byte("<")) &&
 		(bytes.Contains(plain, []byte("<region ")) && bytes.Contains(plain, []byte("usetype=")) ||

@@ -22,7 +22,7 @@ func BenchmarkLookupLarge(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			made, err := pdbtest.Large(file, pdbtest.Size{Bytes: megabytes * 1e6})
+			made, err := pdbtest.Large(file, pdbtest.LargeSize{Bytes: megabytes * 1e6})
 			if err := errors.Join(err, file.Close()); err != nil {
 				b.Fatal(err)
 			}

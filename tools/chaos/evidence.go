@@ -26,7 +26,7 @@ func evidence(seed uint64, runs int) []file {
 		name := fmt.Sprintf("run-%d", i)
 		switch i % 4 {
 		case 0:
-			kernel, heap := etltest.Invent(uint64(i+1), etltest.Size{}).Pair(etltest.Format{})
+			kernel, heap := etltest.Invent(uint64(i+1), etltest.ScenarioSize{}).Pair(etltest.Format{})
 			files = append(files, file{run: name, name: "kernel.etl", content: kernel},
 				file{run: name, name: "heap.etl", content: heap})
 		case 1:

@@ -21,7 +21,7 @@ func startTrace(t *testing.T) (n *node, run store.Run, end int64) {
 	t.Helper()
 	p := workertest.Start(t)
 	n = startOn(t, p.Store, p.Blobs)
-	scenario := etltest.Invent(5, etltest.Size{})
+	scenario := etltest.Invent(5, etltest.ScenarioSize{})
 	n.do("PUT", evidence("name", "broken.etl"), strings.NewReader(strings.Repeat("no trace ", 100))).want(t,
 		415, "not-etl")
 	e := decode[uploadedFile](t,

@@ -76,12 +76,12 @@ func zipped(t *testing.T, name string, content []byte) []byte {
 
 func newStoredHost(t *testing.T) *storedHost {
 	t.Helper()
-	s := etltest.Invent(1, etltest.Size{Steps: 400})
+	s := etltest.Invent(1, etltest.ScenarioSize{Steps: 400})
 	kernel, heap := s.Pair(etltest.Format{})
 	return &storedHost{files: map[string][]byte{
 		"kernel.etl": kernel, "heap.etl": heap, "copy.etl": kernel, "kernel.zip": zipped(t, "kernel.etl", kernel),
 		"merged.etl": s.File(etltest.Format{}),
-		"boot.etl":   etltest.Invent(9, etltest.Size{Steps: 40}).File(etltest.Format{Frequency: 3_000_000}),
+		"boot.etl":   etltest.Invent(9, etltest.ScenarioSize{Steps: 40}).File(etltest.Format{Frequency: 3_000_000}),
 		"notes.txt":  []byte("no trace"),
 	}}
 }

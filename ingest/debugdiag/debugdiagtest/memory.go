@@ -103,19 +103,19 @@ func (p *page) heaps() {
 }
 
 // sizes writes the graphs of the blocks of one size, by the bytes of all and by their count.
-func (p *page) sizes(sizes []Size) {
+func (p *page) sizes(sizes []SizeCount) {
 	c := p.Culture
 	for _, by := range []struct {
 		title string
-		value func(Size) int64
-		text  func(Size) string
+		value func(SizeCount) int64
+		text  func(SizeCount) string
 	}{
-		{"size", func(s Size) int64 { return s.Bytes * s.Count },
-			func(s Size) string { return c.coloured(s.Bytes * s.Count) }},
-		{"count", func(s Size) int64 { return s.Count }, func(s Size) string { return c.Count(s.Count) + " allocation(s)" }},
+		{"size", func(s SizeCount) int64 { return s.Bytes * s.Count },
+			func(s SizeCount) string { return c.coloured(s.Bytes * s.Count) }},
+		{"count", func(s SizeCount) int64 { return s.Count }, func(s SizeCount) string { return c.Count(s.Count) + " allocation(s)" }},
 	} {
 		sorted := slices.SortedStableFunc(slices.Values(sizes),
-			func(a, b Size) int { return cmp.Compare(by.value(b), by.value(a)) })
+			func(a, b SizeCount) int { return cmp.Compare(by.value(b), by.value(a)) })
 		var bars []bar
 		for _, s := range sorted {
 			bars = append(bars, bar{"<b>Allocation Size - " + c.Count(s.Bytes) + "</b>", by.text(s), by.value(s)})

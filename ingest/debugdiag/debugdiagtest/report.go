@@ -80,11 +80,11 @@ type Heap struct {
 	Kind, Name, Description        string
 	Reserved, Committed            int64 // bytes
 	Segments, Ranges, LargestRange int64 // numbers of segments and uncommitted ranges, bytes of the largest range
-	Sizes                          []Size
+	Sizes                          []SizeCount
 }
 
-// A Size is blocks of one size.
-type Size struct {
+// A SizeCount is blocks of one size.
+type SizeCount struct {
 	Bytes, Count int64 // of one block, and how many
 }
 
@@ -113,7 +113,7 @@ type Function struct {
 	Heap         uint64 // 0 for several
 	Count, Bytes int64  // allocations and their bytes
 	Percent      int    // the report's probability of a leak, 0 to 100
-	Sizes        []Size
+	Sizes        []SizeCount
 	Samples      []Sample
 }
 

@@ -16,7 +16,7 @@ func Walkthrough() *Report {
 	leak := Function{
 		Name: "3rdparty!IFMX_IsInTransaction+5671", Address: 0x10035671, Type: "C/C++ runtime allocation(s)",
 		Manager: "C/C++ runtime memory manager", Heap: 0x3520000,
-		Count: 37_888, Bytes: 37_888 * 4_096, Percent: 98, Sizes: []Size{{4_096, 37_888}},
+		Count: 37_888, Bytes: 37_888 * 4_096, Percent: 98, Sizes: []SizeCount{{4_096, 37_888}},
 		Samples: []Sample{
 			{Address: 0x0a3f1010, After: 47*time.Minute + 11*time.Second, Bytes: 4_096, Frames: stack},
 			{Address: 0x0b3f1010, After: 26*time.Hour + 3*time.Second, Bytes: 4_096, Frames: other},

@@ -38,16 +38,16 @@ func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byt
 	}
 	at := start // of the size
 	switch e.Envelope {
-	case System:
+	case SystemHeader:
 		kernel(1 + wide)
 		ids()
 		b = append(b, make([]byte, 8)...)
 		at += 4
-	case Compact:
+	case CompactHeader:
 		kernel(3 + wide)
 		ids()
 		at += 4
-	case PerfInfo:
+	case PerfInfoHeader:
 		kernel(0x10 + wide)
 		b = le.AppendUint64(b, uint64(raw))
 		at += 4
@@ -60,19 +60,19 @@ func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byt
 		for i := range extras {
 			b = le.AppendUint64(b, 0xC0FFEE00+uint64(i))
 		}
-	case Classic, Instance:
+	case ClassicHeader, InstanceHeader:
 		kind := 0x0A + 0x0A*wide
-		if e.Envelope == Instance {
+		if e.Envelope == InstanceHeader {
 			kind++
 		}
 		b = append(b, 0, 0, kind, 0xC0, e.Op, 0)
 		b = le.AppendUint16(b, e.Version)
 		ids()
 		b = append(append(b, e.Provider[:]...), make([]byte, 8)...)
-		if e.Envelope == Instance {
+		if e.Envelope == InstanceHeader {
 			b = append(b, make([]byte, 24)...)
 		}
-	case Manifest:
+	case ManifestHeader:
 		flags := 0x20 + 0x20*uint16(wide)
 		if len(e.Items) > 0 {
 			flags |= 1
@@ -84,15 +84,15 @@ func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byt
 		b = append(b, byte(e.Version), 0, 4, e.Op)
 		b = append(b, make([]byte, 2+8+8+16)...)
 		b = appendItems(b, e.Items)
-	case Silent:
+	case SilentHeader:
 		b = le.AppendUint16(append(b, 0, 0, 0, 0x90), e.ID)
 		b = append(b, 0, 0)
-	case Error:
+	case ErrorHeader:
 		b = append(b, 0, 0, 0x0D, 0xC0, e.Op, 0)
 		b = le.AppendUint16(b, e.Version)
 		ids()
 		b = append(b, make([]byte, 8)...)
-	case Message:
+	case MessageHeader:
 		b = le.AppendUint16(append(b, 0, 0, 0, 0x90), e.ID)
 		b = le.AppendUint16(b, 0x1|0x2|0x8|0x20)
 		b = append(le.AppendUint32(b, 1), e.Provider[:]...)

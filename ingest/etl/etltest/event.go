@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // An Event is a record without its time: which envelope it comes in, which event it is, and its payload.
 type Event struct {
-	Envelope Envelope
+	Envelope HeaderKind
 	Bits     int  // 32 or 64, of the header; 0 for the kernel's
 	Group    byte // of an event of the kernel
 	Op       byte // or the opcode of a classic or manifest event
@@ -17,20 +17,20 @@ type Event struct {
 	Payload  []byte // as Windows lays it out, without header
 }
 
-// An Envelope is a kind of header.
-type Envelope byte
+// A HeaderKind is a kind of header.
+type HeaderKind byte
 
 // The kinds of headers, named for what Windows calls them.
 const (
-	System   Envelope = iota // SYSTEM_TRACE_HEADER: process and thread in the header
-	PerfInfo                 // PERFINFO_TRACE_HEADER: neither
-	Compact                  // SYSTEM_TRACE_HEADER without processor times
-	Classic                  // EVENT_TRACE_HEADER: a GUID
-	Instance                 // EVENT_INSTANCE_HEADER
-	Manifest                 // EVENT_HEADER
-	Message                  // MESSAGE_TRACE_HEADER of WPP, with sequence, GUID, time stamp and ids
-	Silent                   // the same with nothing but the number of the message
-	Error                    // what Windows writes of an event that it could not
+	SystemHeader   HeaderKind = iota // SYSTEM_TRACE_HEADER: process and thread in the header
+	PerfInfoHeader                   // PERFINFO_TRACE_HEADER: neither
+	CompactHeader                    // SYSTEM_TRACE_HEADER without processor times
+	ClassicHeader                    // EVENT_TRACE_HEADER: a GUID
+	InstanceHeader                   // EVENT_INSTANCE_HEADER
+	ManifestHeader                   // EVENT_HEADER
+	MessageHeader                    // MESSAGE_TRACE_HEADER of WPP, with sequence, GUID, time stamp and ids
+	SilentHeader                     // the same with nothing but the number of the message
+	ErrorHeader                      // what Windows writes of an event that it could not
 )
 
 // A GUID is one as it lies in a file: three little-endian numbers and eight bytes.
@@ -107,12 +107,12 @@ var (
 // relogged is an event of the kernel in a classic envelope. The image's load has the image class, not its group's.
 func relogged(e Event) Event {
 	class, ok := classes[e.Group]
-	if !ok || e.Envelope > Compact {
+	if !ok || e.Envelope > CompactHeader {
 		return e
 	}
 	if e.Group == groupProcess && e.Op == opcodeImageLoad {
 		class = classes[groupImage]
 	}
-	e.Envelope, e.Provider = Classic, class
+	e.Envelope, e.Provider = ClassicHeader, class
 	return e
 }

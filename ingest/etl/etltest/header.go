@@ -15,7 +15,7 @@ func (r *recorder) header() []byte {
 	f := &r.f
 	b := make([]byte, bufferHeader, f.BufferSize)
 	origin := f.raw(0, r.start)
-	e := Event{Envelope: System, Group: groupHeader, Version: 2, Payload: r.logFile()}
+	e := Event{Envelope: SystemHeader, Group: groupHeader, Version: 2, Payload: r.logFile()}
 	b = appendEvent(b, &e, f.Bits, 4, 8, origin)
 	if f.Build >= 10240 { // PartitionInfoExtensionV2: version, 0 u16, PartitionType u32, QpcOffsetFromRoot i64, two GUIDs
 		p := payload{}
@@ -23,7 +23,7 @@ func (r *recorder) header() []byte {
 		p.u32(1)
 		p.u64(0)
 		p.u8(make([]byte, 32)...)
-		b = appendEvent(b, &Event{Envelope: System, Group: groupHeader, Op: 80, Version: 2, Payload: p.b}, f.Bits,
+		b = appendEvent(b, &Event{Envelope: SystemHeader, Group: groupHeader, Op: 80, Version: 2, Payload: p.b}, f.Bits,
 			4, 8, origin)
 	}
 	filled := len(b)

@@ -44,7 +44,7 @@ func HeapEvent(bits int, op byte, pointers []uint64, numbers ...uint32) Event {
 	p := payload{bits: bits}
 	p.ptr(pointers...)
 	p.u32(numbers...)
-	return Event{Envelope: System, Bits: bits, Group: groupHeap, Op: op, Version: 2, Payload: p.b}
+	return Event{Envelope: SystemHeader, Bits: bits, Group: groupHeap, Op: op, Version: 2, Payload: p.b}
 }
 
 // HeapCreateEvent is a heap's creation, version 2 or 3.
@@ -79,6 +79,6 @@ func HeapSnapshotEvent(bits, version int, heap uint64, pid, flags uint32) Event 
 	if version >= 3 {
 		p.ptr(0x1F000)
 	}
-	return Event{Envelope: System, Bits: bits, Group: groupHeap, Op: HeapSnapshot, Version: uint16(max(version, 2)),
+	return Event{Envelope: SystemHeader, Bits: bits, Group: groupHeap, Op: HeapSnapshot, Version: uint16(max(version, 2)),
 		Payload: p.b}
 }

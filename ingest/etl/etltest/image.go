@@ -51,7 +51,7 @@ func (f Format) ImageEvent(op byte, pid uint32, m *Image) Event {
 func (f *Format) identities(pid uint32, m *Image) []Event {
 	name := m.Path[strings.LastIndexByte(m.Path, '\\')+1:]
 	event := func(op byte, version uint16, p payload) Event {
-		return Event{Envelope: Classic, Op: op, Version: version, Provider: providerImageID, Payload: p.b}
+		return Event{Envelope: ClassicHeader, Op: op, Version: version, Provider: providerImageID, Payload: p.b}
 	}
 	id := payload{bits: f.Bits} // ImageBase P, ImageSize P, ProcessId u32, TimeDateStamp u32, OriginalFileName
 	id.ptr(m.Base, m.Size)
@@ -80,7 +80,7 @@ func (f *Format) identities(pid uint32, m *Image) []Event {
 // system are the events of SysConfigEx that a merge adds: the build, the system's folders, the volumes.
 func (f *Format) system(volumes []Volume) []Event {
 	event := func(op byte, p payload) Event {
-		return Event{Envelope: Classic, Op: op, Version: 0, Provider: providerSysConf, Payload: p.b}
+		return Event{Envelope: ClassicHeader, Op: op, Version: 0, Provider: providerSysConf, Payload: p.b}
 	}
 	build, paths := payload{}, payload{}
 	build.u64(0x1D2017A5A143769) // InstallDate

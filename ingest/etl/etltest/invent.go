@@ -2,8 +2,8 @@ package etltest
 
 import "math/rand/v2"
 
-// Size says how much happens in a scenario that Invent makes up. Zero fields get small defaults.
-type Size struct {
+// ScenarioSize says how much happens in a scenario that Invent makes up. Zero fields get small defaults.
+type ScenarioSize struct {
 	Steps  int // of each process: about as many blocks
 	Stacks int // distinct ones of each process
 	CPUs   int // processors
@@ -15,7 +15,7 @@ type Size struct {
 // destroyed; pages are committed and given back. The same seed and size give the same one.
 //
 // No two events of a thread are nearer than a microsecond, so that every clock tells them apart.
-func Invent(seed uint64, size Size) *Scenario {
+func Invent(seed uint64, size ScenarioSize) *Scenario {
 	for _, f := range []struct{ field, value *int }{{&size.Steps, new(400)}, {&size.Stacks, new(12)}, {&size.CPUs, new(4)},
 		{&size.Bits, new(64)}} {
 		if *f.field == 0 {

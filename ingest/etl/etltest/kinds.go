@@ -37,26 +37,26 @@ func (f *Format) foreign() []Event {
 	text.wide("made up")
 	frames := []uint64{0x7FF600001111, 0x7FF600002222}
 	return []Event{
-		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Payload: blob.b,
+		{Envelope: ManifestHeader, Provider: provider, ID: 100, Version: 1, Payload: blob.b,
 			Items: []Item{StackItem(64, 7, frames)}},
-		{Envelope: Manifest, Provider: provider, ID: 200, Version: 1, Payload: total.b},
-		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Bits: 32, Payload: blob.b,
+		{Envelope: ManifestHeader, Provider: provider, ID: 200, Version: 1, Payload: total.b},
+		{Envelope: ManifestHeader, Provider: provider, ID: 100, Version: 1, Bits: 32, Payload: blob.b,
 			Items: []Item{{12, []byte("traits")}, StackItem(32, 8, []uint64{0x401111})}},
-		{Envelope: Manifest, Provider: provider, ID: 100, Version: 1, Payload: blob.b,
+		{Envelope: ManifestHeader, Provider: provider, ID: 100, Version: 1, Payload: blob.b,
 			Items: []Item{StackKeyItem(64, 9, 0xFFFFB48100010000)}},
-		{Envelope: Message, Provider: provider, ID: 10, Payload: text.b},
-		{Envelope: Silent, ID: 11, Payload: text.b},
-		{Envelope: Error, Op: 1, Payload: text.b},
-		{Envelope: Instance, Provider: provider, Op: 1, Payload: text.b},
-		{Envelope: Instance, Provider: provider, Op: 1, Bits: 32, Payload: text.b},
-		{Envelope: Classic, Provider: provider, Op: 10, Bits: 32, Payload: text.b},
-		{Envelope: Compact, Group: 0x01, Op: 10, Payload: text.b},
-		{Envelope: Compact, Group: 0x01, Op: 10, Bits: 32, Payload: text.b},
-		{Envelope: PerfInfo, Group: 0x0F, Op: 46, Version: 2, Payload: text.b},
-		{Envelope: PerfInfo, Group: 0x0F, Op: 46, Version: 2, Bits: 32, PEBS: true, Payload: text.b},
-		{Envelope: PerfInfo, Group: 0x0F, Op: 47, Version: 2, PEBS: true, Counters: 7, Payload: text.b},
-		{Envelope: PerfInfo, Group: 0x0F, Op: 47, Version: 2, Counters: 1},
-		{Envelope: PerfInfo, Group: groupHeader, Op: 8, Version: 2}, // RDComplete
+		{Envelope: MessageHeader, Provider: provider, ID: 10, Payload: text.b},
+		{Envelope: SilentHeader, ID: 11, Payload: text.b},
+		{Envelope: ErrorHeader, Op: 1, Payload: text.b},
+		{Envelope: InstanceHeader, Provider: provider, Op: 1, Payload: text.b},
+		{Envelope: InstanceHeader, Provider: provider, Op: 1, Bits: 32, Payload: text.b},
+		{Envelope: ClassicHeader, Provider: provider, Op: 10, Bits: 32, Payload: text.b},
+		{Envelope: CompactHeader, Group: 0x01, Op: 10, Payload: text.b},
+		{Envelope: CompactHeader, Group: 0x01, Op: 10, Bits: 32, Payload: text.b},
+		{Envelope: PerfInfoHeader, Group: 0x0F, Op: 46, Version: 2, Payload: text.b},
+		{Envelope: PerfInfoHeader, Group: 0x0F, Op: 46, Version: 2, Bits: 32, PEBS: true, Payload: text.b},
+		{Envelope: PerfInfoHeader, Group: 0x0F, Op: 47, Version: 2, PEBS: true, Counters: 7, Payload: text.b},
+		{Envelope: PerfInfoHeader, Group: 0x0F, Op: 47, Version: 2, Counters: 1},
+		{Envelope: PerfInfoHeader, Group: groupHeader, Op: 8, Version: 2}, // RDComplete
 	}
 }
 

@@ -165,7 +165,7 @@ func (l *largeTrace) step(i int, raw int64, leak bool) {
 	p.u64(uint64(raw))
 	p.u32(l.app.PID, tid)
 	p.ptr(frames...)
-	put(&Event{Envelope: PerfInfo, Group: groupStack, Op: op, Version: 2, Payload: p.b}, raw+usual)
+	put(&Event{Envelope: PerfInfoHeader, Group: groupStack, Op: op, Version: 2, Payload: p.b}, raw+usual)
 }
 
 // keep counts a block that lives at the end.

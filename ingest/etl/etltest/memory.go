@@ -30,7 +30,7 @@ func VirtualEvent(bits int, op byte, base, size uint64, pid, flags uint32) Event
 	p := payload{bits: bits}
 	p.ptr(base, size)
 	p.u32(pid, flags)
-	return Event{Envelope: PerfInfo, Group: groupMemory, Op: op, Version: 2, Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupMemory, Op: op, Version: 2, Payload: p.b}
 }
 
 // VirtualRundownEvent is a region that was allocated when the session began or ended: as VirtualEvent, and
@@ -63,7 +63,7 @@ func HeapRangeRundownEvent(bits, version int, heap uint64, flags, pid uint32, ra
 	for _, r := range ranges {
 		p.ptr(r[0], r[1])
 	}
-	return Event{Envelope: System, Bits: bits, Group: groupMemory, Op: HeapRangeRundown,
+	return Event{Envelope: SystemHeader, Bits: bits, Group: groupMemory, Op: HeapRangeRundown,
 		Version: uint16(version), Payload: p.b}
 }
 
@@ -79,7 +79,7 @@ func MemInfoEvent(bits int, free uint64, commits bool) Event {
 	if commits {
 		p.ptr(500, 600, 0, 70000)
 	}
-	return Event{Envelope: PerfInfo, Group: groupMemory, Op: MemInfo, Version: 1, Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupMemory, Op: MemInfo, Version: 1, Payload: p.b}
 }
 
 // Counters are what ProcessMemInfo says of a process, in pages.
@@ -100,7 +100,7 @@ func ProcessMemInfoEvent(bits, version int, all []Counters) Event {
 			p.ptr(0, 0, 0, 16)
 		}
 	}
-	return Event{Envelope: PerfInfo, Group: groupMemory, Op: ProcessMemInfo, Version: uint16(version), Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupMemory, Op: ProcessMemInfo, Version: uint16(version), Payload: p.b}
 }
 
 // HardFaultEvent is a page read from disk, an event that leaks have no use for: InitialTime u64, ReadOffset u64,
@@ -111,5 +111,5 @@ func HardFaultEvent(bits int, address uint64, tid uint32) Event {
 	p.u64(0x1000)
 	p.ptr(address, 0xFFFFA00012345678)
 	p.u32(tid, 0x1000)
-	return Event{Envelope: PerfInfo, Group: groupMemory, Op: HardFault, Version: 2, Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupMemory, Op: HardFault, Version: 2, Payload: p.b}
 }

@@ -12,11 +12,11 @@ const (
 
 // kernelEnvelope is that of an event of a process, a thread or an image. Since Windows 8 inventories say nothing of who
 // made them.
-func (f *Format) kernelEnvelope(op byte) Envelope {
+func (f *Format) kernelEnvelope(op byte) HeaderKind {
 	if f.Build >= 9200 && (op == opDCStart || op == opDCEnd) {
-		return PerfInfo
+		return PerfInfoHeader
 	}
-	return System
+	return SystemHeader
 }
 
 // ProcessEvent is an event of a process's life in version 0 to 5 (5 for ProcessDefunct only).
@@ -139,5 +139,5 @@ func (f Format) PerfCountersEvent(pid uint32, private uint64) Event {
 	p := payload{bits: f.Bits}
 	p.u32(pid, 1234, 56, 0)
 	p.ptr(1<<31, 1<<24, 1<<24, 1<<16, 1<<14, 1<<30, 1<<23, private, 1<<15, 1<<13, private)
-	return Event{Envelope: PerfInfo, Group: groupProcess, Op: ProcessPerfCounters, Version: 2, Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupProcess, Op: ProcessPerfCounters, Version: 2, Payload: p.b}
 }

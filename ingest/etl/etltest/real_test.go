@@ -25,7 +25,7 @@ func TestEventsOfOthers(t *testing.T) {
 		{"Alloc 64", HeapEvent(64, HeapAlloc, []uint64{0x2169B090000, 0x28, 0x2169B090880}, 1), 5128, 5132, 0x8B64775622F,
 			"020002c03c0021100c140000081400002f627547b6080000" + "0000000000000000" + "0000099b16020000" + "2800000000000000" +
 				"8008099b16020000" + "01000000"},
-		{"Create 3", Event{Envelope: System, Bits: 64, Group: groupHeap, Op: HeapCreate, Version: 3,
+		{"Create 3", Event{Envelope: SystemHeader, Bits: 64, Group: groupHeap, Op: HeapCreate, Version: 3,
 			Payload: HeapCreateEvent(64, 3, 0x2169B090000, 2).Payload}, 5128, 0, 0x8B6476F3901,
 			"030002c044002010000000000814000001396f47b6080000" + "0000000000000000" + "0000099b16020000" + "02000000" +
 				"0000100000000000" + "0010000000000000" + "0010000000000000"},

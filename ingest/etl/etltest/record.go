@@ -24,7 +24,7 @@ func (r *recording) add(ns, nudge int64, by Caller, pid uint32, e Event) {
 	raw := r.f.raw(ns, r.s.Start)
 	r.all = append(r.all, record{
 		raw: raw + nudge, cpu: by.CPU % r.s.CPUs, pid: pid, tid: by.Thread, event: e,
-		heap:  e.Envelope == System && (e.Group == groupHeap || e.Group == groupMemory),
+		heap:  e.Envelope == SystemHeader && (e.Group == groupHeap || e.Group == groupMemory),
 		stack: by.Stack, late: r.f.raw(ns+by.Late, r.s.Start) - raw, roams: by.Roams,
 	})
 }

@@ -19,7 +19,7 @@ func stackEvent(bits int, op byte, target int64, pid, tid uint32, rest ...uint64
 	p.u64(uint64(target))
 	p.u32(pid, tid)
 	p.ptr(rest...)
-	return Event{Envelope: PerfInfo, Group: groupStack, Op: op, Version: 2, Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupStack, Op: op, Version: 2, Payload: p.b}
 }
 
 // keyEvent defines a key: StackKey P, the frames.
@@ -27,7 +27,7 @@ func keyEvent(bits int, op byte, key uint64, frames []uint64) Event {
 	p := payload{bits: bits}
 	p.ptr(key)
 	p.ptr(frames...)
-	return Event{Envelope: PerfInfo, Group: groupStack, Op: op, Version: 2, Payload: p.b}
+	return Event{Envelope: PerfInfoHeader, Group: groupStack, Op: op, Version: 2, Payload: p.b}
 }
 
 // A stackCache is the kernel's: few slots, a key names a slot, and what is thrown out of a slot is logged with its

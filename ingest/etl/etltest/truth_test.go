@@ -69,7 +69,7 @@ func TestLifetimes(t *testing.T) {
 
 // What Invent makes up keeps its own rules: no address is taken twice at a time, no block outlives its heap.
 func TestInvent(t *testing.T) {
-	s := etltest.Invent(9, etltest.Size{Steps: 1000})
+	s := etltest.Invent(9, etltest.ScenarioSize{Steps: 1000})
 	type place struct {
 		heap    int
 		address uint64

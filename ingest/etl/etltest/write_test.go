@@ -114,7 +114,7 @@ var formats = map[string]Format{
 func TestFormats(t *testing.T) {
 	for name, f := range formats {
 		t.Run(name, func(t *testing.T) {
-			s := Invent(1, Size{Bits: f.Bits})
+			s := Invent(1, ScenarioSize{Bits: f.Bits})
 			all := walk(t, s.File(f))
 			f = f.filled()
 			last, targets := map[int]int64{}, map[string]bool{}
@@ -156,7 +156,7 @@ func TestFormats(t *testing.T) {
 // Every kind of event fits every pointer width, and a walk can pass events of kinds that it does not decode.
 func TestKinds(t *testing.T) {
 	for _, f := range []Format{{}, {Bits: 32, Build: 7601}, {Relogged: true}} {
-		s := Invent(6, Size{Steps: 20})
+		s := Invent(6, ScenarioSize{Steps: 20})
 		p := &s.Processes[2]
 		kinds := f.HarmlessEvents(p, 0x1D000100000)
 		for i, e := range kinds {
@@ -216,7 +216,7 @@ func TestPayloadSizes(t *testing.T) {
 
 // Keys lead to the frames that plain stacks have: a reference waits for the next definition of its key.
 func TestKeys(t *testing.T) {
-	s := Invent(2, Size{})
+	s := Invent(2, ScenarioSize{})
 	inOrder := func(f Format) []rawEvent {
 		all := walk(t, s.File(f))
 		slices.SortStableFunc(all, func(a, b rawEvent) int { return int(a.raw - b.raw) })
@@ -258,7 +258,7 @@ func TestKeys(t *testing.T) {
 
 // The two files of a pair hold the same events as one merged file, except those that the merge adds.
 func TestPair(t *testing.T) {
-	s := Invent(3, Size{})
+	s := Invent(3, ScenarioSize{})
 	want := census(walk(t, s.File(Format{Native: true})))
 	kernel, heap := s.Pair(Format{})
 	got := census(append(walk(t, kernel), walk(t, heap)...))
@@ -275,7 +275,7 @@ func TestPair(t *testing.T) {
 
 // A ring holds the last buffers, the newest written over the oldest.
 func TestRing(t *testing.T) {
-	s := Invent(4, Size{Steps: 2000})
+	s := Invent(4, ScenarioSize{Steps: 2000})
 	whole := Buffers(s.File(Format{Native: true, BufferSize: 0x4000}))
 	ring := Buffers(s.File(Format{Native: true, BufferSize: 0x4000, Ring: 5}))
 	seq := func(b []byte) int { return int(binary.LittleEndian.Uint64(b[0x18:])) }
@@ -293,7 +293,7 @@ func TestRing(t *testing.T) {
 // Buffers that are lost are counted, and marked in the one that follows.
 func TestLosses(t *testing.T) {
 	f := Format{BufferSize: 0x4000, DropBuffers: []int{3, 4}, EventsLost: 77}
-	file := Invent(5, Size{}).File(f)
+	file := Invent(5, ScenarioSize{}).File(f)
 	buffers, le := Buffers(file), binary.LittleEndian
 	if n := le.Uint64(buffers[3][0x18:]); n != 5 || le.Uint16(buffers[3][0x34:])&flagBufferLost == 0 ||
 		le.Uint16(buffers[2][0x34:])&flagEventsLost == 0 {

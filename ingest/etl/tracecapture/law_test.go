@@ -57,12 +57,12 @@ func TestCapturesAreTheScenario(t *testing.T) {
 	}
 	for name, f := range formats {
 		for seed := range uint64(seeds) {
-			s := etltest.Invent(seed, etltest.Size{Bits: f.Bits})
+			s := etltest.Invent(seed, etltest.ScenarioSize{Bits: f.Bits})
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) { checkScenario(t, s, f, read(t, s.File(f))) })
 		}
 	}
 	for seed := range uint64(seeds) {
-		s := etltest.Invent(seed, etltest.Size{})
+		s := etltest.Invent(seed, etltest.ScenarioSize{})
 		kernel, heap := s.Pair(etltest.Format{})
 		t.Run(fmt.Sprintf("pair/%d", seed),
 			func(t *testing.T) { checkScenario(t, s, etltest.Format{}, read(t, kernel, heap)) })

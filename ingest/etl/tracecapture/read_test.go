@@ -20,7 +20,7 @@ import (
 
 // The processes of a trace, and what two of them hold.
 func Example() {
-	file := etltest.Invent(1, etltest.Size{}).File(etltest.Format{})
+	file := etltest.Invent(1, etltest.ScenarioSize{}).File(etltest.Format{})
 	result, err := tracecapture.Read(context.Background(),
 		[]etl.Source{{Name: "app.etl", ReaderAt: bytes.NewReader(file), Size: int64(len(file))}}, tracecapture.Options{})
 	if err != nil {
@@ -40,7 +40,7 @@ func Example() {
 }
 
 func TestProcess(t *testing.T) {
-	s := etltest.Invent(2, etltest.Size{})
+	s := etltest.Invent(2, etltest.ScenarioSize{})
 	r := read(t, s.File(etltest.Format{Bias: -60}))
 	i := slices.IndexFunc(r.Captures, func(c *capture.Capture) bool { return c.Process.Name == "battery.exe" })
 	if i < 0 {
@@ -81,7 +81,7 @@ func TestProcess(t *testing.T) {
 // Every row belongs to a site of a capture, and rows with one stack number have one stack.
 func TestRowsAreTheCaptures(t *testing.T) {
 	for name, f := range formats {
-		r := read(t, etltest.Invent(3, etltest.Size{Bits: f.Bits}).File(f))
+		r := read(t, etltest.Invent(3, etltest.ScenarioSize{Bits: f.Bits}).File(f))
 		sites := map[uint32]capture.SiteKind{}
 		for _, c := range r.Captures {
 			for _, s := range c.Sites {
@@ -125,7 +125,7 @@ func (s sink) AddRows(rows []allocations.Row) error { return s(rows) }
 // Each kind of loss causes a warning in a capture, and only losses are called lossy.
 func TestWarnings(t *testing.T) {
 	lost := func() *etltest.Scenario {
-		s := etltest.Invent(1, etltest.Size{})
+		s := etltest.Invent(1, etltest.ScenarioSize{})
 		for i := range s.Blocks { // the frees of blocks whose address is used again
 			s.Blocks[i].FreedUnlogged = true
 		}
@@ -138,13 +138,13 @@ func TestWarnings(t *testing.T) {
 		want     capture.Code
 		lossy    bool
 	}{
-		{"whole", etltest.Invent(1, etltest.Size{}), etltest.Format{}, "", false},
-		{"native", etltest.Invent(1, etltest.Size{}), etltest.Format{Native: true}, capture.UnmergedSession, false},
+		{"whole", etltest.Invent(1, etltest.ScenarioSize{}), etltest.Format{}, "", false},
+		{"native", etltest.Invent(1, etltest.ScenarioSize{}), etltest.Format{Native: true}, capture.UnmergedSession, false},
 		{"lost frees", lost(), etltest.Format{}, capture.LostFree, true},
-		{"lost events", etltest.Invent(1, etltest.Size{}), etltest.Format{EventsLost: 4}, capture.EventsLost, true},
-		{"lost buffers", etltest.Invent(1, etltest.Size{}), etltest.Format{DropBuffers: []int{4}}, capture.BuffersLost, true},
-		{"ring", etltest.Invent(1, etltest.Size{}), etltest.Format{Native: true, Ring: 6}, capture.CircularWrapped, true},
-		{"unfinished", etltest.Invent(1, etltest.Size{}), etltest.Format{Unfinished: true}, capture.Truncated, true},
+		{"lost events", etltest.Invent(1, etltest.ScenarioSize{}), etltest.Format{EventsLost: 4}, capture.EventsLost, true},
+		{"lost buffers", etltest.Invent(1, etltest.ScenarioSize{}), etltest.Format{DropBuffers: []int{4}}, capture.BuffersLost, true},
+		{"ring", etltest.Invent(1, etltest.ScenarioSize{}), etltest.Format{Native: true, Ring: 6}, capture.CircularWrapped, true},
+		{"unfinished", etltest.Invent(1, etltest.ScenarioSize{}), etltest.Format{Unfinished: true}, capture.Truncated, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := read(t, test.scenario.File(test.format))
@@ -166,7 +166,7 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestNothingToRead(t *testing.T) {
-	s := etltest.Invent(1, etltest.Size{})
+	s := etltest.Invent(1, etltest.ScenarioSize{})
 	s.Blocks, s.Regions, s.Heaps = nil, nil, nil
 	_, err := tracecapture.Read(context.Background(), sources(s.File(etltest.Format{})), tracecapture.Options{})
 	var refused *evidence.Error
@@ -185,7 +185,7 @@ func TestCancelled(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	file := etltest.Invent(1, etltest.Size{}).File(etltest.Format{})
+	file := etltest.Invent(1, etltest.ScenarioSize{}).File(etltest.Format{})
 	if _, err := tracecapture.Read(ctx, sources(file), tracecapture.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
@@ -201,7 +201,7 @@ func TestDamage(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	for name, f := range map[string]etltest.Format{"plain": {}, "keys": {Keys: 3, Compressed: true}} {
-		file := etltest.Invent(5, etltest.Size{Steps: 60}).File(f)
+		file := etltest.Invent(5, etltest.ScenarioSize{Steps: 60}).File(f)
 		var damaged [][]byte
 		for cut := 0; cut < len(file); cut += 1 + len(file)/damages {
 			damaged = append(damaged, file[:cut])
@@ -236,7 +236,7 @@ func TestDamage(t *testing.T) {
 
 // Two recordings of one boot, one after the other, are one trace with a hole.
 func TestGap(t *testing.T) {
-	first, second := etltest.Invent(1, etltest.Size{}), etltest.Invent(2, etltest.Size{})
+	first, second := etltest.Invent(1, etltest.ScenarioSize{}), etltest.Invent(2, etltest.ScenarioSize{})
 	const origin, pause = 1_000_000_000_000, 5_000_000_000
 	later := (first.End + pause) / 100 // ticks of 100 ns
 	second.Start = first.Start + uint64(later)

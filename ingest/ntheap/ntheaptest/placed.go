@@ -11,10 +11,10 @@ import (
 // one process held at several instants: the same block has the same address in all of them. Windows must be Vista or
 // later.
 type PlacedRecipe struct {
-	Windows *WindowsVersion
-	Seed    uint64     // of the keys that heaps encode their entries with: the same for all dumps of a process
-	Images  []Image    // the first is the program's
-	Stacks  [][]uint64 // innermost frame first, up to 32 of them
+	Windows *WindowsVersion // must be set
+	Seed    uint64          // of the keys that heaps encode their entries with: the same for all dumps of a process
+	Images  []Image         // the first is the program's
+	Stacks  [][]uint64      // innermost frame first, up to 32 of them
 	Heaps   []PlacedHeap
 }
 

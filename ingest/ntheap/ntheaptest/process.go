@@ -4,11 +4,11 @@ import "math/rand/v2"
 
 // A Recipe says what a process is like.
 type Recipe struct {
-	Windows  *WindowsVersion
-	Seed     uint64 // decides sizes, stacks and keys
-	Stacks   bool   // every block has its stack (gflags +ust)
-	PageHeap bool   // there is a page heap, each block on pages of its own; its ordinary heap has blocks with light marks
-	LFH      bool   // small blocks are in the low-fragmentation heap
+	Windows  *WindowsVersion // must be set
+	Seed     uint64          // decides sizes, stacks and keys
+	Stacks   bool            // every block has its stack (gflags +ust)
+	PageHeap bool            // there is a page heap, each block on pages of its own; its ordinary heap has blocks with light marks
+	LFH      bool            // small blocks are in the low-fragmentation heap
 	// Heaps is how many heaps there are, Segments how many segments each has. Blocks is how many blocks each of the two
 	// committed runs of a segment has.
 	Heaps, Segments, Blocks int
@@ -31,7 +31,7 @@ type Block struct {
 
 // A Process is a process that Make made, with what a reader must find in it.
 type Process struct {
-	Windows       *WindowsVersion
+	Windows       *WindowsVersion // must be set
 	Memory        Memory
 	PEB, TEB      uint64
 	TraceDatabase uint64 // where the stack trace database begins; 0 without Stacks

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Size says how large a process Invent makes. Zero fields get small defaults.
-type Size struct {
+// A ProcessSize says how large a process Invent makes. Zero fields get small defaults.
+type ProcessSize struct {
 	Bits    int // 32 or 64
 	Modules int // with code of the process's own
 	Heaps   int // how many
@@ -21,15 +21,15 @@ type Size struct {
 type Invention struct {
 	Process
 	seed  uint64
-	size  Size
+	size  ProcessSize
 	heaps []uint64
 }
 
 const depth = 32 // frames the trace database keeps
 
 // Invent makes up a process. The same seed and size give the same one.
-func Invent(seed uint64, size Size) *Invention {
-	defaults := Size{Bits: 64, Modules: 3, Heaps: 2, Stacks: 24, Blocks: 200}
+func Invent(seed uint64, size ProcessSize) *Invention {
+	defaults := ProcessSize{Bits: 64, Modules: 3, Heaps: 2, Stacks: 24, Blocks: 200}
 	for _, f := range []struct{ field, value *int }{
 		{&size.Bits, &defaults.Bits}, {&size.Modules, &defaults.Modules}, {&size.Heaps, &defaults.Heaps},
 		{&size.Stacks, &defaults.Stacks}, {&size.Blocks, &defaults.Blocks},

@@ -25,7 +25,7 @@ func large(b *testing.B, bytes int64) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := pdbtest.Large(out, pdbtest.Size{Bytes: bytes}); err != nil {
+	if _, err := pdbtest.Large(out, pdbtest.LargeSize{Bytes: bytes}); err != nil {
 		b.Fatal(err)
 	}
 	if err := out.Close(); err != nil {

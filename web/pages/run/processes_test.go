@@ -86,7 +86,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	s, p := openTracing(t)
-	run := sent(s, p, "made.etl", etltest.Invent(5, etltest.Size{}).File(etltest.Format{}))
+	run := sent(s, p, "made.etl", etltest.Invent(5, etltest.ScenarioSize{}).File(etltest.Format{}))
 	choices, _, err := storetest.Now(t, s.Store).ListProcesses(t.Context(), run.ID, 9)
 	if err != nil || len(choices) < 2 {
 		t.Fatalf("%+v, %v", choices, err)

@@ -46,7 +46,7 @@ func TestTraceThroughPipeline(t *testing.T) {
 		t.Skip("it is large")
 	}
 	s, p := openTracing(t)
-	scenario := etltest.Invent(5, etltest.Size{})
+	scenario := etltest.Invent(5, etltest.ScenarioSize{})
 	run := sent(s, p, "made.etl", scenario.File(etltest.Format{}))
 	if run.AnalysedAt == nil {
 		t.Fatalf("no report: %s %s", run.ErrorCode, run.Error)

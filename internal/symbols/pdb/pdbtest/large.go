@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// A Size says how large a PDB Large writes.
-type Size struct {
+// A LargeSize says how large a PDB Large writes.
+type LargeSize struct {
 	Bytes    int64 // of symbols and types, roughly
 	Hole     int64 // bytes of streams that come before all others and are never written: they move the others behind 4 GiB
 	PageSize int   // bytes; 0 for 4096
@@ -31,7 +31,7 @@ const (
 )
 
 // Large writes a PDB of many modules, functions, lines, inline sites, types and publics.
-func Large(out io.WriterAt, size Size) (*SyntheticProgram, error) {
+func Large(out io.WriterAt, size LargeSize) (*SyntheticProgram, error) {
 	modules := int(max(1, size.Bytes/bytesPerModule))
 	s := &SyntheticProgram{modules: modules, number: -1}
 	s.program = Program{

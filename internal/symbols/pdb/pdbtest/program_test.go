@@ -101,7 +101,7 @@ func TestLarge(t *testing.T) {
 	}
 	defer f.Close()
 	const hole = 5 << 30
-	s, err := pdbtest.Large(f, pdbtest.Size{Bytes: 1, Hole: hole, PageSize: 8192})
+	s, err := pdbtest.Large(f, pdbtest.LargeSize{Bytes: 1, Hole: hole, PageSize: 8192})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func BenchmarkLarge(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := pdbtest.Large(f, pdbtest.Size{Bytes: 10_000_000}); err != nil {
+		if _, err := pdbtest.Large(f, pdbtest.LargeSize{Bytes: 10_000_000}); err != nil {
 			b.Fatal(err)
 		}
 		info, err := f.Stat()

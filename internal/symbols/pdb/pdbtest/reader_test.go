@@ -89,7 +89,7 @@ func TestReaderLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	s, err := pdbtest.Large(out, pdbtest.Size{Bytes: 3_000_000, Hole: 5 << 30, PageSize: 16384})
+	s, err := pdbtest.Large(out, pdbtest.LargeSize{Bytes: 3_000_000, Hole: 5 << 30, PageSize: 16384})
 	if err != nil {
 		t.Fatal(err)
 	}
