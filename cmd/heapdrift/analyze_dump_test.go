@@ -118,10 +118,10 @@ func TestDumpHasTheSignaturesOfOtherEvidence(t *testing.T) {
 		path, filepath.Join(logs, "snap3.txt"))
 	traced := analyzeJSON(t, "--symbols", labSymbols(t), "--process", "batterymeter.exe",
 		corpus.Path(t, "lab", "A", "etl_x64", "merged_plain.etl"))
-	if layout := alone.Memory[0].Heaps[0].Layout; layout != "ntdll.pdb" {
+	if layout := alone.Memory[0].Heaps[0].LayoutSource; layout != "ntdll.pdb" {
 		t.Errorf("the heap's structures are known from %s, although ntdll's PDB is there", layout)
 	}
-	if layout := analyzeJSON(t, path).Memory[0].Heaps[0].Layout; layout != "10.0.19045 x64 (embedded)" {
+	if layout := analyzeJSON(t, path).Memory[0].Heaps[0].LayoutSource; layout != "10.0.19045 x64 (embedded)" {
 		t.Errorf("without symbols the heap's structures are known from %s", layout)
 	}
 	if len(both.Snapshots) != 3 || both.Evidence[2].Kind != "minidump" || !both.Evidence[2].Used {

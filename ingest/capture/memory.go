@@ -68,7 +68,7 @@ type Space struct {
 	// not known.
 	Partial bool `json:"partial,omitempty"`
 	// Map says what lies where; nil where the evidence has sums only.
-	Map *AddressMap `json:"map,omitempty"`
+	Map *SpaceMap `json:"map,omitempty"`
 	// Bits is the width of the program, 32 or 64, and Limit the address space that it may use: 2, 3 or 4 GB of one of 32
 	// bits. Each is 0 where the evidence does not tell.
 	Bits  uint8 `json:"bits,omitempty"`
@@ -168,10 +168,10 @@ type HeapFacts struct {
 	Contention         int64 `json:"contention,omitempty"` // how often a thread waited for the heap's lock
 	// Walked is how many committed bytes the walk looked into; all of them where it equals Committed. BadEntries counts
 	// the heap entries that failed their checks.
-	Walked     int64  `json:"walked,omitempty"`
-	BadEntries int64  `json:"bad_entries,omitempty"`
-	Layout     string `json:"layout,omitempty"` // version of Windows, or PDB, from which the walk knows the structures
-	Note       string `json:"note,omitempty"`
+	Walked       int64  `json:"walked,omitempty"`
+	BadEntries   int64  `json:"bad_entries,omitempty"`
+	LayoutSource string `json:"layout,omitempty"` // version of Windows, or PDB, from which the walk knows the structures
+	Note         string `json:"note,omitempty"`
 	// Doubtful says that one of the sizes is impossible.
 	Doubtful bool `json:"doubtful,omitempty"`
 	// Growth is against the first evidence of the same kind of the same process; reports fill it in.
@@ -271,13 +271,13 @@ type UnloadedModule struct {
 
 // A ToolConclusion is what a tool concluded about a function, by its own method.
 type ToolConclusion struct {
-	Stack    StackID
-	Type     string // "Heap allocation(s)"
-	Usage    Usage  // what the function had not freed
-	Margin   int64  // by how many bytes the printed size may be wrong
-	Percent  int    // the tool's own probability that it leaks; −1 for none
-	Samples  []Sample
-	Detached bool // it is about handles or the like, not memory: no site has it
+	Stack       StackID
+	Type        string // "Heap allocation(s)"
+	Usage       Usage  // what the function had not freed
+	UsageMargin int64  // by how many bytes the printed size may be wrong
+	Percent     int    // the tool's own probability that it leaks; −1 for none
+	Samples     []Sample
+	Detached    bool // it is about handles or the like, not memory: no site has it
 }
 
 // A Sample is one allocation whose stack the evidence shows.

@@ -106,8 +106,8 @@ func (i *Image) AddOffset(p FunctionOffset, frames ...NamedFrame) {
 // named the offset.
 func (i *Image) AtOffset(p FunctionOffset) []NamedFrame { return i.offsets[p] }
 
-// Offsets lists the offsets that AddOffset has named, sorted by function and offset.
-func (i *Image) Offsets() []FunctionOffset {
+// NamedOffsets lists the offsets that AddOffset has named, sorted by function and offset.
+func (i *Image) NamedOffsets() []FunctionOffset {
 	return sorting.Sorted(maps.Keys(i.offsets), func(a, b FunctionOffset) int {
 		return cmp.Or(strings.Compare(a.Function, b.Function), cmp.Compare(a.Offset, b.Offset))
 	})

@@ -100,7 +100,7 @@ func (i *Image) put(e *encoder, texts *textTable) {
 		e.uint(uint64(len(frames)))
 		texts.putFrames(e, frames)
 	}
-	offsets := i.Offsets()
+	offsets := i.NamedOffsets()
 	if len(offsets) == 0 {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"heapdrift/ingest/sorting"
 )
 
-// A AddressMap says what lies where in the address space, as finely as a picture needs it.
-type AddressMap struct {
+// A SpaceMap says what lies where in the address space, as finely as a picture needs it.
+type SpaceMap struct {
 	// Stretches are the ranges of addresses in use, by address; no two overlap. What lies between them is free, or not
 	// known where the Space is Partial.
 	Stretches []AddressRange `json:"stretches"`
@@ -33,16 +33,16 @@ type AddressRange struct {
 // End is the first address behind the range.
 func (s *AddressRange) End() uint64 { return uint64(s.Address) + uint64(s.Size) }
 
-// maxStretches bounds what a Map holds: some 80 KB as JSON. A picture has less room.
+// maxStretches bounds what a SpaceMap holds: some 80 KB as JSON. A picture has less room.
 const maxStretches = 1024
 
 // leastGrain is the granularity in which Windows reserves address space, in bytes.
 const leastGrain = 64 << 10
 
-// NewAddressMap draws the map of ranges in any order. Impossible ones are left out, and of two that overlap the one
-// that begins first stays whole. It changes the list.
-func NewAddressMap(list []AddressRange) *AddressMap {
-	m := &AddressMap{Stretches: joinAlike(sound(list))}
+// DrawSpaceMap makes the map of ranges, which come in any order, as coarse as a picture needs it. Impossible
+// ranges are left out, and of two that overlap the one that begins first stays whole. It changes the list.
+func DrawSpaceMap(list []AddressRange) *SpaceMap {
+	m := &SpaceMap{Stretches: joinAlike(sound(list))}
 	if len(m.Stretches) > maxStretches {
 		m.Grain = grainOf(m.Stretches)
 		m.Stretches = joinNear(m.Stretches, m.Grain)

@@ -48,7 +48,7 @@ func TestMapOf(t *testing.T) {
 			[]capture.AddressRange{taken(0x5000, 0x1000, image, 0x1000), taken(0x6000, 0x1000, heap, 0)},
 		},
 	} {
-		if got := capture.NewAddressMap(test.in); len(got.Stretches) != len(test.want) ||
+		if got := capture.DrawSpaceMap(test.in); len(got.Stretches) != len(test.want) ||
 			len(test.want) > 0 && !reflect.DeepEqual(got.Stretches, test.want) || got.Grain != 0 {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
@@ -76,7 +76,7 @@ func TestMapIsBounded(t *testing.T) {
 			list = append(list, s)
 		}
 		first, last := list[0].Address, list[len(list)-1].End()
-		m := capture.NewAddressMap(list)
+		m := capture.DrawSpaceMap(list)
 		if len(m.Stretches) > 1024 || (m.Grain > 0) != (test.n > 1024) || m.Stretches[0].Address != first ||
 			m.Stretches[len(m.Stretches)-1].End() != last {
 			t.Errorf("%+v: %d stretches, grain %d", test, len(m.Stretches), m.Grain)
@@ -103,7 +103,7 @@ func TestMapIsBounded(t *testing.T) {
 	}
 }
 
-// NewAddressMap chooses the grain without joining stretches for each candidate: a dump may have a million regions far apart.
+// DrawSpaceMap chooses the grain without joining stretches for each candidate: a dump may have a million regions far apart.
 func TestMapIsJoinedOnce(t *testing.T) {
 	list := make([]capture.AddressRange, 20_000)
 	for i := range list {
@@ -112,7 +112,7 @@ func TestMapIsJoinedOnce(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	capture.NewAddressMap(list)
+	capture.DrawSpaceMap(list)
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
 		t.Errorf("%d bytes were allocated for a map of %d stretches", n, len(list))
@@ -126,7 +126,7 @@ func TestUseOfMostBytesStandsForJoinedStretches(t *testing.T) {
 		list = append(list, capture.AddressRange{Address: at, Size: 4096, Use: capture.UseTEB, Committed: 4096},
 			capture.AddressRange{Address: at + 4096, Size: 8192, Use: capture.UseStack})
 	}
-	for _, s := range capture.NewAddressMap(list).Stretches {
+	for _, s := range capture.DrawSpaceMap(list).Stretches {
 		if s.Use != capture.UseStack || s.Committed >= s.Taken {
 			t.Fatalf("%+v", s)
 		}

@@ -18,7 +18,7 @@ func Example() { // a driver that leaks, and a runtime that does not
 	c := captures[0]
 	fmt.Println(c.Process.Name, c.Snapshots[0].TakenAt)
 	for _, claim := range c.Memory.Claims {
-		fmt.Printf("%d bytes ± %d in %d blocks, %d%%\n", claim.Usage.Bytes, claim.Margin, claim.Usage.Count, claim.Percent)
+		fmt.Printf("%d bytes ± %d in %d blocks, %d%%\n", claim.Usage.Bytes, claim.UsageMargin, claim.Usage.Count, claim.Percent)
 		for _, frame := range c.Stacks.Stack(claim.Stack) {
 			text := c.Stacks.Text(c.Stacks.Frame(frame))
 			fmt.Printf("  %s!%s+%x\n", text.Module, text.Function, text.Offset)

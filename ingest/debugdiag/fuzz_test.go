@@ -27,7 +27,7 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 			for _, claim := range c.Memory.Claims {
-				if claim.Margin < 0 || claim.Percent < -1 || claim.Percent > 100 || claim.Usage.Bytes < 0 {
+				if claim.UsageMargin < 0 || claim.Percent < -1 || claim.Percent > 100 || claim.Usage.Bytes < 0 {
 					t.Errorf("%+v", claim)
 				}
 			}

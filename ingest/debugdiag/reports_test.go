@@ -113,7 +113,7 @@ func TestExactSizes(t *testing.T) {
 			fn.Samples = nil
 		}
 		claim := read(t, r.MIME()).Memory.Claims[0]
-		if off := claim.Usage.Bytes - c.bytes; claim.Margin != c.margin || off > c.margin || -off > c.margin {
+		if off := claim.Usage.Bytes - c.bytes; claim.UsageMargin != c.margin || off > c.margin || -off > c.margin {
 			t.Errorf("%s: %+v, want %d", name, claim, c.bytes)
 		}
 	}
@@ -127,10 +127,10 @@ func TestSumsNarrow(t *testing.T) {
 		Manager: "Heap memory manager", Count: 5, Bytes: 5_000, Percent: -1})
 	m.Functions[0].Bytes = 12<<20 + 4_000
 	claims := read(t, r.MIME()).Memory.Claims
-	if c := claims[0]; c.Margin > 5243 || c.Usage.Bytes-c.Margin > 12<<20+4_000 || c.Usage.Bytes+c.Margin < 12<<20+4_000 {
+	if c := claims[0]; c.UsageMargin > 5243 || c.Usage.Bytes-c.UsageMargin > 12<<20+4_000 || c.Usage.Bytes+c.UsageMargin < 12<<20+4_000 {
 		t.Errorf("%+v", c)
 	}
-	if c := claims[1]; c.Percent != -1 || c.Margin > 6 {
+	if c := claims[1]; c.Percent != -1 || c.UsageMargin > 6 {
 		t.Errorf("%+v", c)
 	}
 }

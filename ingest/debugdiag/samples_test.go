@@ -99,7 +99,7 @@ func checkSampleTotals(t *testing.T, c *capture.Capture, want *truth) {
 	t.Helper()
 	total, margin := c.Total(0), int64(0)
 	for _, claim := range c.Memory.Claims {
-		margin += claim.Margin
+		margin += claim.UsageMargin
 	}
 	if total.Count != want.Allocations || total.Bytes > want.Bytes+margin || total.Bytes < want.Bytes-margin {
 		t.Errorf("%+v, want %d in %d", total, want.Bytes, want.Allocations)
@@ -146,8 +146,8 @@ func checkSampleFunctions(t *testing.T, c *capture.Capture, want *truth) {
 				continue
 			}
 			claim, site := c.Memory.Claims[at], c.Sites[at]
-			if claim.Usage.Count != f.Count || claim.Usage.Bytes < f.Bytes-claim.Margin ||
-				claim.Usage.Bytes > f.Bytes+claim.Margin || claim.Percent != f.Probability ||
+			if claim.Usage.Count != f.Count || claim.Usage.Bytes < f.Bytes-claim.UsageMargin ||
+				claim.Usage.Bytes > f.Bytes+claim.UsageMargin || claim.Percent != f.Probability ||
 				claim.Type != types[f.Type] || len(claim.Samples) != f.Stacks || claim.Detached {
 				t.Errorf("%+v, want %+v", claim, f)
 			}

@@ -74,7 +74,7 @@ func (d *draft) claim(f *function, scratch []capture.FrameID) capture.ToolConclu
 	frames, differ := f.stack()
 	c := capture.ToolConclusion{
 		Stack: intern(frames), Type: f.kind, Percent: f.percent, Detached: f.handles,
-		Usage: capture.Usage{Count: max(f.count, 0), Bytes: f.bytes.at}, Margin: f.bytes.margin(),
+		Usage: capture.Usage{Count: max(f.count, 0), Bytes: f.bytes.at}, UsageMargin: f.bytes.margin(),
 	}
 	for i := range f.samples {
 		s := &f.samples[i]

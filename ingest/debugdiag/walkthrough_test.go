@@ -40,7 +40,7 @@ func TestWalkthrough(t *testing.T) {
 		if got := render(c, claim.Stack); got != want.stack || site.Stack != claim.Stack {
 			t.Errorf("%s", got)
 		}
-		if claim.Usage.Count != want.count || claim.Usage.Bytes != want.bytes || claim.Margin != want.margin ||
+		if claim.Usage.Count != want.count || claim.Usage.Bytes != want.bytes || claim.UsageMargin != want.margin ||
 			claim.Percent != want.percent || len(claim.Samples) != want.samples ||
 			site.Usage[0] != claim.Usage || site.Kind != want.kind || site.Heap != want.heap {
 			t.Errorf("%+v %+v", claim, site)

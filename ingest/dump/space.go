@@ -83,7 +83,7 @@ func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 			s.Uses = append(s.Uses, *u)
 		}
 	}
-	s.Map = capture.NewAddressMap(stretches)
+	s.Map = capture.DrawSpaceMap(stretches)
 	s.Largest, s.Repeated = largest(order, reservations)
 	p.shares(s)
 	return s

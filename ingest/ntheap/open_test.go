@@ -166,7 +166,7 @@ func TestLayouts(t *testing.T) {
 		p := process(made)
 		p.Version, p.ARM64 = test.said, test.arm
 		heaps, heap := openOne(t, p)
-		if heap.Layout != test.layout || heap.Facts().Layout != test.layout || len(heaps.Notes) != test.notes {
+		if heap.Layout != test.layout || heap.Facts().LayoutSource != test.layout || len(heaps.Notes) != test.notes {
 			t.Errorf("%s said to be %s: layout %q, want %q; notes %q", test.made.Name, test.said, heap.Layout,
 				test.layout, heaps.Notes)
 		}
@@ -262,7 +262,7 @@ func TestSegmentHeap(t *testing.T) {
 	_, heap := openOne(t, p)
 	f := heap.Facts()
 	if heap.Kind != ntheap.KindSegment || f.Reserved != 0x300000 || f.Committed != 0x200000 || f.Free.Bytes != 0x10000 ||
-		f.Layout != "10.0.19045 x64 (embedded)" {
+		f.LayoutSource != "10.0.19045 x64 (embedded)" {
 		t.Errorf("%+v", f)
 	}
 	walked, err := heap.Walk(t.Context(), func(ntheap.Block) error { return errors.New("there are no blocks") })

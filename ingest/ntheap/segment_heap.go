@@ -56,7 +56,7 @@ func (o *opening) addSegmentHeap(handle uint64) {
 		known := build == 0 || build >= firstSegmentHeapBuild || o.p.Types != nil && i == 0
 		fits := known && heap.readContexts(o.w, t)
 		if fits || h.Layout == "" {
-			facts.Layout = l.name
+			facts.LayoutSource = l.name
 			h.Layout, h.facts = l.name, facts
 		}
 		if fits {

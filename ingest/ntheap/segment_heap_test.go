@@ -214,8 +214,8 @@ func TestSegmentHeapOwnTypes(t *testing.T) {
 	o := read(t, p)
 	compareSegmentHeap(t, &made.Heaps[1], o.walks[1])
 	compareBlocks(t, o.blocks, made.Blocks)
-	if f := o.walks[1].Facts; f.Layout != "ntdll.pdb" {
-		t.Errorf("layout %q", f.Layout)
+	if f := o.walks[1].Facts; f.LayoutSource != "ntdll.pdb" {
+		t.Errorf("layout %q", f.LayoutSource)
 	}
 	p.Memory = edited(made.Memory, func(at uint64, b []byte) { // pages are described in another way: nothing has the mark of chunks
 		for page := range len(b) / 0x1000 {

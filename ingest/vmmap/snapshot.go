@@ -212,7 +212,7 @@ func (s *snapshot) finish() *capture.Capture {
 	s.repeated()
 	s.space.Bits, s.space.Limit = s.width()
 	if s.left == 0 {
-		s.space.Map = capture.NewAddressMap(s.taken)
+		s.space.Map = capture.DrawSpaceMap(s.taken)
 	}
 	m := &capture.Memory{Source: "VMMap", Space: &s.space}
 	for _, id := range sortedKeys(s.heaps) {

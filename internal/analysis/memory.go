@@ -95,7 +95,7 @@ func keepMaps(list []Memory) {
 	for n, i := range mapped {
 		if n > 0 && n <= len(mapped)-keptMaps {
 			space := *list[i].Space // that of the capture keeps its map
-			space.Map = &capture.AddressMap{LeftOut: true}
+			space.Map = &capture.SpaceMap{LeftOut: true}
 			list[i].Space = &space
 		}
 	}
@@ -179,7 +179,7 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 		kind := kinds[c.Stack]
 		at := stackOf(c.Stack, kind)
 		claim := ToolClaim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes},
-			MarginBytes: c.Margin, Detached: c.Detached,
+			MarginBytes: c.UsageMargin, Detached: c.Detached,
 			Where: where(c.Stack), Stack: at.ref, Samples: samples(c.Samples)}
 		if !c.Detached {
 			claim.Signature = at.signatures[kind]

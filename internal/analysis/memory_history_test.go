@@ -310,7 +310,7 @@ func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
 		c := told(int(i)*60, 100, heaps(30, 20))
 		s := c.Memory.Space
 		s.Bits, s.Limit = 32, 2*giga
-		s.Map = capture.NewAddressMap([]capture.AddressRange{
+		s.Map = capture.DrawSpaceMap([]capture.AddressRange{
 			{Address: 0x10000, Size: (200 + 100*i) * mega, Use: capture.UseHeap},
 			{Address: 2*giga - 10*mega, Size: 20 * mega, Use: capture.UsePrivate},
 			{Address: 0x7FFE_0000_0000, Size: giga, Use: capture.UseImage},
@@ -367,7 +367,7 @@ func TestMapsInAReport(t *testing.T) {
 		var list []*capture.Capture
 		for i := range n {
 			c := told(i, 100, heaps(30, 20))
-			c.Memory.Space.Map = capture.NewAddressMap([]capture.AddressRange{{Address: 0x10000, Size: 4096, Use: capture.UseHeap}})
+			c.Memory.Space.Map = capture.DrawSpaceMap([]capture.AddressRange{{Address: 0x10000, Size: 4096, Use: capture.UseHeap}})
 			list = append(list, c)
 		}
 		kept := 0

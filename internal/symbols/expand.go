@@ -35,7 +35,7 @@ func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, name
 		if err := s.expand(ctx, w); err != nil {
 			return err
 		}
-		if len(image.Offsets()) == 0 {
+		if len(image.NamedOffsets()) == 0 {
 			continue
 		}
 		known := slices.IndexFunc(names.Images, func(i capture.Image) bool { return i.ImageID == image.ImageID })
@@ -43,7 +43,7 @@ func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, name
 			names.Images = append(names.Images, image)
 			continue
 		}
-		for _, p := range image.Offsets() {
+		for _, p := range image.NamedOffsets() {
 			names.Images[known].AddOffset(p, image.AtOffset(p)...)
 		}
 	}

@@ -220,7 +220,7 @@ func heapsTable(m *analysis.Memory) *ui.Table {
 	for i := range m.Heaps {
 		h := &m.Heaps[i]
 		cells := []ui.Cell{ui.TextCell("name mono", h.Handle.String()),
-			ui.TextCell("muted", ui.OrDash(heapNote(h))).Titled(h.Layout),
+			ui.TextCell("muted", ui.OrDash(heapNote(h))).Titled(h.LayoutSource),
 			ui.BytesOrDash(h.Reserved), ui.BytesOrDash(h.Committed), ui.BytesOrDash(h.Busy.Bytes), ui.CountOrDash(h.Busy.Count)}
 		cells = append(cells, roomCells(h)...)
 		cells = append(cells, ui.CountOrDash(h.LFH.Count), ui.CountOrDash(h.Blocks.Count), ui.CountOrDash(h.Segments),

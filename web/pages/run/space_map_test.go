@@ -45,7 +45,7 @@ func stretch(address uint64, size int64, use capture.UseName, committed int64) c
 }
 
 func spaceWith(bits uint8, limit int64, list ...capture.AddressRange) *capture.Space {
-	return &capture.Space{Bits: bits, Limit: limit, Map: capture.NewAddressMap(list)}
+	return &capture.Space{Bits: bits, Limit: limit, Map: capture.DrawSpaceMap(list)}
 }
 
 func TestMapOfA32BitProgram(t *testing.T) {
@@ -193,7 +193,7 @@ func TestMapOfHostileRegions(t *testing.T) {
 			t.Errorf("%s: %d lines, %d parts", name, len(m.lines), rects)
 		}
 	}
-	for name, s := range map[string]*capture.Space{"none": nil, "sums only": {}, "no regions": {Map: &capture.AddressMap{}}} {
+	for name, s := range map[string]*capture.Space{"none": nil, "sums only": {}, "no regions": {Map: &capture.SpaceMap{}}} {
 		if m := mapOf(s); m != nil {
 			t.Errorf("%s: %+v", name, m)
 		}
