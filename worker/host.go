@@ -34,15 +34,15 @@ func (h *host) Library() symbols.Library {
 // Indexes implements task.Host.
 func (h *host) Indexes() symbols.IndexCache { return indexCache{h.worker.Blobs} }
 
-// Table implements task.Host.
-func (h *host) Table(ctx context.Context, sites int, write func(io.Writer) error) error {
+// StoreTable implements task.Host.
+func (h *host) StoreTable(ctx context.Context, sites int, write func(io.Writer) error) error {
 	digest, err := h.worker.put(ctx, write)
 	h.table = store.AllocationTable{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
 	return err
 }
 
-// Capture implements task.Host.
-func (h *host) Capture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error {
+// StoreCapture implements task.Host.
+func (h *host) StoreCapture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error {
 	digest, err := h.worker.put(ctx, write)
 	stored := store.StoredCapture{Capture: c, Artifact: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes}
 	if c.Trace != nil { // a capture with a table is one of a trace
@@ -52,8 +52,8 @@ func (h *host) Capture(ctx context.Context, c *capture.Capture, write func(io.Wr
 	return err
 }
 
-// Names implements task.Host.
-func (h *host) Names(ctx context.Context, write func(io.Writer) error) error {
+// StoreNames implements task.Host.
+func (h *host) StoreNames(ctx context.Context, write func(io.Writer) error) error {
 	digest, err := h.worker.put(ctx, write)
 	h.names = blob.ContentKey(digest.SHA256)
 	return err

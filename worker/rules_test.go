@@ -406,8 +406,8 @@ func TestCaptureOfATask(t *testing.T) {
 			return err
 		}
 	}
-	if err := errors.Join(h.Table(t.Context(), 3, write("table")), h.Capture(t.Context(), &capture.Capture{}, write("snapshot")),
-		h.Capture(t.Context(), &capture.Capture{Trace: &capture.Trace{}}, write("trace")), h.Names(t.Context(), write("names"))); err != nil {
+	if err := errors.Join(h.StoreTable(t.Context(), 3, write("table")), h.StoreCapture(t.Context(), &capture.Capture{}, write("snapshot")),
+		h.StoreCapture(t.Context(), &capture.Capture{Trace: &capture.Trace{}}, write("trace")), h.StoreNames(t.Context(), write("names"))); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.captures) != 2 || h.captures[0].Table.Key != "" || h.captures[0].Bytes != 8 || h.captures[1].Table.Sites != 3 ||
@@ -420,7 +420,7 @@ func TestCaptureOfATask(t *testing.T) {
 		}
 	}
 	broken := errors.New("no disk")
-	if err := h.Names(t.Context(), func(io.Writer) error { return broken }); !errors.Is(err, broken) {
+	if err := h.StoreNames(t.Context(), func(io.Writer) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (t Name) Do(ctx context.Context, h Host) error {
 		return err
 	}
 	h.Progress(jobs.NameStages.Begin(jobs.StoringNames))
-	return h.Names(ctx, func(out io.Writer) error { return names.Write(out) })
+	return h.StoreNames(ctx, func(out io.Writer) error { return names.Write(out) })
 }
 
 func openCapture(ctx context.Context, h Host, file int) (*capture.Capture, error) {

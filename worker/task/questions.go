@@ -42,14 +42,14 @@ var (
 			if err != nil {
 				return fmt.Errorf("task: capture: %w", err)
 			}
-			return d.host.Capture(ctx, c, a.write)
+			return d.host.StoreCapture(ctx, c, a.write)
 		})
 	askTable = takes("table", reading,
 		func(ctx context.Context, d *desk, sites int, a artifact) error {
-			return d.host.Table(ctx, sites, a.write)
+			return d.host.StoreTable(ctx, sites, a.write)
 		})
 	askNames = takes("names", naming,
-		func(ctx context.Context, d *desk, _ none, a artifact) error { return d.host.Names(ctx, a.write) })
+		func(ctx context.Context, d *desk, _ none, a artifact) error { return d.host.StoreNames(ctx, a.write) })
 )
 
 // rows are the questions by their names, as the parent looks them up.

@@ -95,16 +95,16 @@ func (h fileHost) keep(name string, write func(io.Writer) error) error {
 	return err
 }
 
-func (h fileHost) Capture(_ context.Context, c *capture.Capture, _ func(io.Writer) error) error {
+func (h fileHost) StoreCapture(_ context.Context, c *capture.Capture, _ func(io.Writer) error) error {
 	h.kept["capture"] = c.Process.Name
 	return nil
 }
 
-func (h fileHost) Table(_ context.Context, sites int, write func(io.Writer) error) error {
+func (h fileHost) StoreTable(_ context.Context, sites int, write func(io.Writer) error) error {
 	return h.keep(fmt.Sprintf("table of %d", sites), write)
 }
 
-func (h fileHost) Names(_ context.Context, write func(io.Writer) error) error {
+func (h fileHost) StoreNames(_ context.Context, write func(io.Writer) error) error {
 	return h.keep("names", write)
 }
 func (h fileHost) Progress(int, string) {}
@@ -167,7 +167,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("symbols: %q", got)
 	}
 	c := &capture.Capture{Process: capture.Process{Name: "app.exe"}, Snapshots: make([]capture.Snapshot, 1)}
-	if err := errors.Join(reader.Capture(ctx, c, c.Write), reader.Table(ctx, 7, hand("rows"))); err != nil {
+	if err := errors.Join(reader.StoreCapture(ctx, c, c.Write), reader.StoreTable(ctx, 7, hand("rows"))); err != nil {
 		t.Fatal(err)
 	}
 	if h.kept["capture"] != "app.exe" || h.kept["table of 7"] != "rows" {
@@ -191,7 +191,7 @@ func TestQuestions(t *testing.T) {
 	if content, err := namer.Indexes().Open(ctx, "other"); content != nil || err != nil {
 		t.Errorf("an index that is not there: %v, %v", content, err)
 	}
-	if err := errors.Join(namer.Indexes().Put(ctx, "k", hand("x")), namer.Names(ctx, hand("n"))); err != nil {
+	if err := errors.Join(namer.Indexes().Put(ctx, "k", hand("x")), namer.StoreNames(ctx, hand("n"))); err != nil {
 		t.Fatal(err)
 	}
 	if h.kept["index k"] != "x" || h.kept["names"] != "n" {
@@ -215,9 +215,9 @@ func TestQuestionsByTask(t *testing.T) {
 		"index of a reader":     indexErr,
 		"put index of a reader": reader.Indexes().Put(ctx, "k", hand("x")),
 		"named of a reader":     namedErr,
-		"names of a reader":     reader.Names(ctx, hand("x")),
-		"capture of a namer":    namer.Capture(ctx, nil, hand("x")),
-		"table of a namer":      namer.Table(ctx, 1, hand("x")),
+		"names of a reader":     reader.StoreNames(ctx, hand("x")),
+		"capture of a namer":    namer.StoreCapture(ctx, nil, hand("x")),
+		"table of a namer":      namer.StoreTable(ctx, 1, hand("x")),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "nobody answers") {
 			t.Errorf("%s: %v", name, err)
@@ -267,7 +267,7 @@ func TestQuestionsChecked(t *testing.T) {
 	if _, _, err := r.Find(t.Context(), symbols.Want{}); err == nil {
 		t.Error("an answer with a file too many was taken")
 	}
-	if err := r.Names(t.Context(), hand("")); err == nil {
+	if err := r.StoreNames(t.Context(), hand("")); err == nil {
 		t.Error("an answer with a file too many was taken")
 	}
 }

@@ -49,7 +49,7 @@ func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
 func keep(ctx context.Context, h Host, way jobs.StageList, r *ingest.Reading) error {
 	if r.Rows != nil {
 		h.Progress(way.Begin(jobs.StoringAllocations))
-		err := h.Table(ctx, len(r.Meta.Sites),
+		err := h.StoreTable(ctx, len(r.Meta.Sites),
 			func(out io.Writer) error { return allocations.Write(ctx, out, r.Rows, r.Meta) })
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func keep(ctx context.Context, h Host, way jobs.StageList, r *ingest.Reading) er
 	}
 	h.Progress(way.Begin(jobs.StoringCaptures))
 	for _, c := range r.Captures {
-		if err := h.Capture(ctx, c, c.Write); err != nil {
+		if err := h.StoreCapture(ctx, c, c.Write); err != nil {
 			return err
 		}
 	}

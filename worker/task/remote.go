@@ -59,18 +59,18 @@ func (r *remote) FindByName(ctx context.Context, names []string) ([]*symbols.Fil
 	return r.files(answer), answer.Tried, nil
 }
 
-// Capture implements Host.
-func (r *remote) Capture(ctx context.Context, _ *capture.Capture, write func(io.Writer) error) error {
+// StoreCapture implements Host.
+func (r *remote) StoreCapture(ctx context.Context, _ *capture.Capture, write func(io.Writer) error) error {
 	return askCapture.hand(ctx, r.parent, none{}, write)
 }
 
-// Table implements Host.
-func (r *remote) Table(ctx context.Context, sites int, write func(io.Writer) error) error {
+// StoreTable implements Host.
+func (r *remote) StoreTable(ctx context.Context, sites int, write func(io.Writer) error) error {
 	return askTable.hand(ctx, r.parent, sites, write)
 }
 
-// Names implements Host.
-func (r *remote) Names(ctx context.Context, write func(io.Writer) error) error {
+// StoreNames implements Host.
+func (r *remote) StoreNames(ctx context.Context, write func(io.Writer) error) error {
 	return askNames.hand(ctx, r.parent, none{}, write)
 }
 

@@ -61,7 +61,7 @@ func (h decodingHost) Capture(ctx context.Context, _ *capture.Capture, write fun
 	if err != nil {
 		return fmt.Errorf("task: capture: %w", err)
 	}
-	return h.Host.Capture(ctx, c, func(w io.Writer) error {
+	return h.Host.StoreCapture(ctx, c, func(w io.Writer) error {
 		_, err := w.Write(encoded.Bytes())
 		return err
 	})

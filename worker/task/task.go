@@ -19,12 +19,12 @@ type Host interface {
 	Library() symbols.Library
 	// Indexes is where it keeps indexes of PDBs; nil for not at all.
 	Indexes() symbols.IndexCache
-	// Capture stores a capture, in the order of the calls; write writes its artifact.
-	Capture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error
-	// Table stores the allocation table of a trace with so many sites. It is called before Capture.
-	Table(ctx context.Context, sites int, write func(io.Writer) error) error
-	// Names stores the names of frames; write writes their artifact.
-	Names(ctx context.Context, write func(io.Writer) error) error
+	// StoreCapture stores a capture, in the order of the calls; write writes its artifact.
+	StoreCapture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error
+	// StoreTable stores the allocation table of a trace with so many sites. It is called before Capture.
+	StoreTable(ctx context.Context, sites int, write func(io.Writer) error) error
+	// StoreNames stores the names of frames; write writes their artifact.
+	StoreNames(ctx context.Context, write func(io.Writer) error) error
 	// Progress is told how far the task is: percent of the stage, one of those of internal/jobs.
 	Progress(percent int, stage string)
 }
