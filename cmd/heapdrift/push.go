@@ -195,7 +195,7 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 	if err != nil {
 		return nil, err
 	}
-	o.Version, o.Commit, o.CI = buildVersion(), f.commit, job.environment.Link
+	o.Version, o.Commit, o.JobURL = buildVersion(), f.commit, job.environment.Link
 	o.Began, o.Took = job.began, time.Since(job.began)
 	if o.Gate == outcome.GatePending {
 		o.Sentence = fmt.Sprintf("No verdict after %v: %d jobs are queued or running.", f.wait, v.Pending)

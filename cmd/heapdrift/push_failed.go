@@ -25,7 +25,7 @@ const (
 func (f *pushFlags) failed(out io.Writer, job *ciJob, client *push.Client, d *delivery, why error) error {
 	o := &outcome.Outcome{
 		Version: buildVersion(), Project: f.project, Build: f.build, Scenario: cmp.Or(f.scenario, "default"),
-		Commit: f.commit, CI: job.environment.Link, Gate: outcome.GateError, Code: codeOf(why),
+		Commit: f.commit, JobURL: job.environment.Link, Gate: outcome.GateError, Code: codeOf(why),
 		Sentence: "No verdict: " +
 			strings.ReplaceAll(strings.TrimPrefix(why.Error(), "push: "), "\n", "; ") + ".",
 		Began: job.began, Took: time.Since(job.began),
@@ -33,7 +33,7 @@ func (f *pushFlags) failed(out io.Writer, job *ciJob, client *push.Client, d *de
 	run, v := int64(0), d.verdict
 	if d.run != nil {
 		run = d.run.ID
-		o.URL = client.Page(d.run.Page())
+		o.URL = client.Page(d.run.PagePath())
 		if v == nil {
 			v = &push.RunVerdict{Run: run, Text: fmt.Appendf(nil, `{"run":%d}`, run)}
 		}

@@ -84,7 +84,7 @@ func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.RunVerdict) error {
 		"schema": "heapdrift.verdict/v1", "gate": o.Gate, "exit": exitOfOutcome(o), "code": o.Code, "url": o.URL,
 		"sentence": o.Sentence, "why": o.Why, "project": o.Project,
 		"build": o.Build, "scenario": o.Scenario,
-		"commit": o.Commit, "job_url": o.CI, "problems": append([]string{}, o.Problems...), "leaks": all,
+		"commit": o.Commit, "job_url": o.JobURL, "problems": append([]string{}, o.Problems...), "leaks": all,
 	})
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

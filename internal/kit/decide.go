@@ -170,7 +170,7 @@ func (o *Order) RecordLine() string {
 	if err != nil {
 		return ""
 	}
-	line := "heapdrift record --image " + word(o.Image) + " --evidence " + kind.Record
+	line := "heapdrift record --image " + word(o.Image) + " --evidence " + kind.EvidenceFlag
 	if o.Snapshots > 0 {
 		line += " --snapshots " + strconv.Itoa(o.Snapshots)
 	}

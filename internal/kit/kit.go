@@ -53,10 +53,10 @@ type Kind struct {
 	Needs   string // what must be installed
 	Decides string // what the evidence tells, and what it costs
 	New     bool   // the process must be started after recording was turned on
-	// Record is the value of --evidence with which heapdrift record takes evidence of the same sort.
-	Record string
-	parts  map[string][]string
-	files  []string // patterns of what is uploaded
+	// EvidenceFlag is the value of --evidence with which heapdrift record takes evidence of the same sort.
+	EvidenceFlag string
+	parts        map[string][]string
+	files        []string // patterns of what is uploaded
 	// snapshots are how many are taken; 0 where the evidence is no series.
 	snapshots int
 }
@@ -75,37 +75,37 @@ var steps = []struct{ name, file string }{
 
 // Kinds are all kinds of evidence, the most useful first.
 var Kinds = []Kind{
-	{Name: UMDH, Record: "heap",
+	{Name: UMDH, EvidenceFlag: "heap",
 		Title: "Snapshots with UMDH", Needs: "Debugging Tools of the Windows SDK", New: true, snapshots: decides,
 		Decides: "what each call stack holds, over time. Recording stacks costs speed and memory",
 		parts: map[string][]string{"enable": {"elevated", "save", "gflags.enable"},
 			"capture": {"elevated", "process", "sidecar", "umdh.capture", "subs"}, "clean-up": {"elevated", "restore"}},
 		files: []string{"umdh-*.txt"}},
-	{Name: WPR, Record: "trace", Title: "Heap trace with wpr", Needs: "Windows 10 or 11", New: true,
+	{Name: WPR, EvidenceFlag: "trace", Title: "Heap trace with wpr", Needs: "Windows 10 or 11", New: true,
 		Decides: "every allocation from its beginning to its end. Record a minute or two: the file grows fast",
 		parts: map[string][]string{"enable": {"elevated", "save", "wpr.enable"},
 			"capture":  {"elevated", "anyprocess", "sidecar", "wpr.capture", "subs"},
 			"clean-up": {"elevated", "cancel.wpr", "restore"}},
 		files: []string{"trace*.etl"}},
-	{Name: "wpr-virtual", Record: "trace", Title: "VirtualAlloc trace with wpr", Needs: "Windows 10 or 11",
+	{Name: "wpr-virtual", EvidenceFlag: "trace", Title: "VirtualAlloc trace with wpr", Needs: "Windows 10 or 11",
 		Decides: "memory that comes from VirtualAlloc alone, for hours if needed",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture":  {"elevated", "anyprocess", "sidecar", "wpr.capture", "subs"},
 			"clean-up": {"elevated", "cancel.wpr-virtual"}},
 		files: []string{"trace*.etl"}},
-	{Name: "xperf", Record: "trace",
+	{Name: "xperf", EvidenceFlag: "trace",
 		Title: "Heap trace with xperf", Needs: "Windows Performance Toolkit of the SDK or ADK",
 		Decides: "every allocation of a process that runs already",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture":  {"elevated", "process", "sidecar", "xperf.capture", "subs"},
 			"clean-up": {"elevated", "cancel.xperf"}},
 		files: []string{"trace*.etl"}},
-	{Name: "perfview", Record: "trace", Title: "Heap trace with PerfView", Needs: "PerfView.exe, one file",
+	{Name: "perfview", EvidenceFlag: "trace", Title: "Heap trace with PerfView", Needs: "PerfView.exe, one file",
 		Decides: "every allocation of a process that runs already",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture": {"elevated", "process", "sidecar", "perfview.capture", "subs"}, "clean-up": {"nothing"}},
 		files: []string{"trace*.etl", "trace*.zip"}},
-	{Name: ProcDump, Record: "dump",
+	{Name: ProcDump, EvidenceFlag: "dump",
 		Title: "Full dumps with ProcDump", Needs: "procdump.exe of Sysinternals; gflags for call stacks",
 		Decides:   "memory that nothing points to, in three dumps; growth in five. Dumps contain all memory, passwords too",
 		snapshots: dumpsDecide,
@@ -113,7 +113,7 @@ var Kinds = []Kind{
 			"capture":  {"elevated", "process", "sidecar", "procdump.capture", "subs"},
 			"clean-up": {"elevated", "restore"}},
 		files: []string{"dump-*.dmp"}},
-	{Name: "debugdiag", Record: "dump", Title: "Full dumps with DebugDiag", Needs: "DebugDiag Collection 2",
+	{Name: "debugdiag", EvidenceFlag: "dump", Title: "Full dumps with DebugDiag", Needs: "DebugDiag Collection 2",
 		Decides: "memory that nothing points to. Its window injects LeakTrack, so the process may run already",
 		parts: map[string][]string{"enable": {"nothing"},
 			"capture": {"elevated", "process", "sidecar", "debugdiag.capture", "subs"}, "clean-up": {"nothing"}},

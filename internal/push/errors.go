@@ -2,21 +2,20 @@ package push
 
 // The codes of errors of this package. They are stable.
 const (
-	CodeURL          = "bad-url"
-	CodeToken        = "bad-token"
-	CodeNotHeapdrift = "not-heapdrift"
-	CodeNoProject    = "no-project"
-	CodeUnreachable  = "unreachable"
-	CodeNoFile       = "no-file"
-	CodeFolder       = "folder"
-	CodeEmptyFile    = "empty-file"
-	CodeChanged      = "file-changed"
-	CodeUnreadable   = "unreadable"
-	CodeOffset       = "bad-offset"
-	CodeDigest       = "digest-mismatch"
-	CodeRefused      = "refused"
-	CodeOldServer    = "old-server"
-	CodeNoCommits    = "no-commits"
+	CodeURL          = "bad-url"         // the address is none of a server
+	CodeToken        = "bad-token"       // the token has characters that no token has; nothing was sent
+	CodeNotHeapdrift = "not-heapdrift"   // an answer is not one of the API
+	CodeNoProject    = "no-project"      // the server does not have the project
+	CodeUnreachable  = "unreachable"     // no answer, or only 5xx, in all tries
+	CodeNoFile       = "no-file"         // no file has the name, or matches the pattern
+	CodeFolder       = "folder"          // a folder where a file belongs
+	CodeEmptyFile    = "empty-file"      // a file of 0 bytes
+	CodeChanged      = "file-changed"    // the file changed while it was sent
+	CodeUnreadable   = "unreadable"      // the file or folder cannot be read
+	CodeOffset       = "bad-offset"      // the server is at another byte of the upload than it may be
+	CodeDigest       = "digest-mismatch" // the server has other contents of the file than were sent
+	CodeOldServer    = "old-server"      // the server lacks an endpoint that the command needs
+	CodeNoCommits    = "no-commits"      // the file of --ancestors is empty
 )
 
 // An Error says what is wrong with a file or a server, and what to do next.

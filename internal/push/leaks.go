@@ -73,7 +73,7 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *RunVerdict, root stri
 		o.Baseline = v.Baseline.Build
 	}
 	if v.Record != nil {
-		o.Record, o.Kit = v.Record.Command, c.Page(v.Record.Kit)
+		o.RecordCommand, o.KitURL = v.Record.Command, c.Page(v.Record.Kit)
 	}
 	if v.Matters != nil {
 		o.Matters = v.Matters.Sentence

@@ -40,7 +40,7 @@ func (why *reasons) apply(l *outcome.Leak, causes []leaks.LostTogether) {
 	l.Reasons = why.silenced[l.Signature]
 	for _, cause := range causes {
 		if slices.Contains(cause.Signatures, l.Signature) && l.Change != outcome.ChangeFixed {
-			l.Cause, l.Ratio = cause.Title, cause.Ratio
+			l.CauseGroup, l.Ratio = cause.Title, cause.Ratio
 		}
 	}
 }

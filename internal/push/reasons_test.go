@@ -109,7 +109,7 @@ func TestOutcomeCountsCauses(t *testing.T) {
 	}
 	causes := map[string]string{}
 	for _, l := range o.Leaks {
-		causes[l.Signature] = strings.TrimSuffix(l.Cause+", "+l.Ratio, ", ")
+		causes[l.Signature] = strings.TrimSuffix(l.CauseGroup+", "+l.Ratio, ", ")
 	}
 	const want = "lost objects of app!Open, 1 : 5"
 	if causes["a"] != want || causes["b"] != want || causes["c"] != "" || causes["d"] != "" || o.Count("new") != 2 {

@@ -62,8 +62,8 @@ func (r *Run) holds(digest string) bool {
 	return false
 }
 
-// Page is the address of the run's page, relative to the server.
-func (r *Run) Page() string { return "/runs/" + strconv.FormatInt(r.ID, 10) }
+// PagePath is the address of the run's page, relative to the server.
+func (r *Run) PagePath() string { return "/runs/" + strconv.FormatInt(r.ID, 10) }
 
 // Run asks for the run with this id.
 func (c *Client) Run(ctx context.Context, id int64) (*Run, error) {

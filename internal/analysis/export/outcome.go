@@ -33,7 +33,7 @@ func outcomeOf(r *analysis.Report, opt Options) *outcome.Outcome {
 		possible := f.Verdict == analysis.ClassLeftAtExit && !f.Certain // which no report counts as a leak
 		l.Fails = f.Verdict.IsLeak() && !possible && f.Known == "" && o.Gate == outcome.GateFailed
 		if c := r.FindLostTogether(f); c != nil {
-			l.Cause, l.Ratio = c.Title, c.Ratio
+			l.CauseGroup, l.Ratio = c.Title, c.Ratio
 		}
 		o.Leaks = append(o.Leaks, l)
 	}

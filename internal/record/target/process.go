@@ -33,8 +33,8 @@ type Running interface {
 
 // A System gives access to the processes and services of a machine.
 type System interface {
-	// Start starts a program; console says whether it reads the console's input.
-	Start(args []string, console bool) (Running, error)
+	// Start starts a program. readsInput says whether it reads the console's input.
+	Start(args []string, readsInput bool) (Running, error)
 	// Open opens the process with this pid.
 	Open(pid uint32) (Running, error)
 	// Find lists the pids of the processes of a program, by its file name.

@@ -18,7 +18,7 @@ import (
 type Windows struct{}
 
 // Start implements System. The program is in a group of its own, so that Ctrl C ends the recording first.
-func (Windows) Start(args []string, console bool) (Running, error) {
+func (Windows) Start(args []string, readsInput bool) (Running, error) {
 	if ext := strings.ToLower(filepath.Ext(args[0])); ext == ".cmd" || ext == ".bat" {
 		return nil, fmt.Errorf("%s is a batch file: start it yourself, and record its program by --image", args[0])
 	}
@@ -31,7 +31,7 @@ func (Windows) Start(args []string, console bool) (Running, error) {
 	}
 	cmd := &exec.Cmd{Path: path, Args: args, Stdout: os.Stdout, Stderr: os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}}
-	if console {
+	if readsInput {
 		cmd.Stdin = os.Stdin
 	}
 	if err := cmd.Start(); err != nil {

@@ -41,7 +41,7 @@ func JUnit(w io.Writer, o *Outcome) error {
 	s := junitSuite{Name: suiteName(o)}
 	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario},
 		{"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate},
-		{"matters", o.Matters}, {"url", o.URL}, {"job", o.CI}} {
+		{"matters", o.Matters}, {"url", o.URL}, {"job", o.JobURL}} {
 		if p[1] != "" {
 			s.Properties = append(s.Properties, [2]string{p[0], xmlText(p[1])})
 		}
@@ -111,7 +111,7 @@ func leakCase(o *Outcome, row []*Leak) junitCase {
 	l := row[0]
 	name, headline, says := cmp.Or(l.Title, l.Signature)+" ["+l.Signature+"]", l.Headline(), l.Text()
 	if len(row) > 1 {
-		name, headline, says = l.Cause, l.changed().title+": "+l.Cause, stacks(row)+", in the ratio "+l.Ratio
+		name, headline, says = l.CauseGroup, l.changed().title+": "+l.CauseGroup, stacks(row)+", in the ratio "+l.Ratio
 	}
 	c := junitCase{Class: suiteName(o), Name: xmlText(name)}
 	var texts []string

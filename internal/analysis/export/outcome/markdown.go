@@ -61,11 +61,11 @@ func Markdown(w io.Writer, o *Outcome) error {
 		fmt.Fprintln(b)
 	}
 	writeLeaks(b, o)
-	if o.Record != "" {
-		fmt.Fprintf(b, "\nRecord evidence that decides: %s\n", mdCode(o.Record))
+	if o.RecordCommand != "" {
+		fmt.Fprintf(b, "\nRecord evidence that decides: %s\n", mdCode(o.RecordCommand))
 	}
-	if o.Kit != "" {
-		fmt.Fprintf(b, "\n[Scripts](%s) record it on a machine without heapdrift.\n", mdURL(o.Kit))
+	if o.KitURL != "" {
+		fmt.Fprintf(b, "\n[Scripts](%s) record it on a machine without heapdrift.\n", mdURL(o.KitURL))
 	}
 	for _, fact := range []string{o.Matters, o.Power} {
 		if fact != "" {
@@ -96,7 +96,7 @@ func writeLeaks(b *bufio.Writer, o *Outcome) {
 		}
 		below := ""
 		if len(row) > 1 {
-			fmt.Fprintf(b, "| %s | **%s**, %s, %s | %s | | | |\n", row[0].mark(), mdText(row[0].Cause), mdText(row[0].Ratio), stacks(row),
+			fmt.Fprintf(b, "| %s | **%s**, %s, %s | %s | | | |\n", row[0].mark(), mdText(row[0].CauseGroup), mdText(row[0].Ratio), stacks(row),
 				mdText(row[0].Class))
 			below = "↳ "
 		}

@@ -54,13 +54,13 @@ type Outcome struct {
 	Why      string // what decided the gate
 	Sentence string // the verdict, for people
 	Power    string // which leak the evidence would have shown, for people
-	// Record is the line that would record evidence that decides, and Kit the page with scripts that do; "" for none.
-	Record, Kit string
-	Matters     string   // the growth from which a leak matters, and who says so; "" where unknown
-	URL         string   // page of the run; "" without a server
-	CI          string   // page of the job; "" outside of one
-	Problems    []string // sentences about evidence that could not be read
-	Leaks       []Leak
+	// RecordCommand is the line that would record evidence that decides, and KitURL the page with scripts that do; "" for none.
+	RecordCommand, KitURL string
+	Matters               string   // the growth from which a leak matters, and who says so; "" where unknown
+	URL                   string   // page of the run; "" without a server
+	JobURL                string   // page of the job; "" outside of one
+	Problems              []string // sentences about evidence that could not be read
+	Leaks                 []Leak
 
 	Began time.Time     // when the job began; zero where unknown
 	Took  time.Duration // from Began to the verdict
@@ -91,10 +91,10 @@ type Leak struct {
 	Ticket   string   `json:"ticket"`
 	Known    string   `json:"known"` // why it is tolerated
 	URL      string   `json:"url"`   // page of the leak; "" without a server
-	// Cause is what it is lost together with, in words that all leaks of the cause have: "lost objects of
+	// CauseGroup is what it is lost together with, in words that all leaks of the cause have: "lost objects of
 	// app!Session::Open"; "" where it shares its cause with no other. Ratio is that of their blocks: "1 : 5 : 2".
-	Cause string `json:"cause,omitempty"`
-	Ratio string `json:"ratio,omitempty"`
+	CauseGroup string `json:"cause,omitempty"`
+	Ratio      string `json:"ratio,omitempty"`
 }
 
 // GroupByCause groups the leaks that count as one: those of one cause for which the gate decides the same, in the order
@@ -107,9 +107,9 @@ func GroupByCause(list []*Leak) [][]*Leak {
 	var rows [][]*Leak
 	at := map[key]int{}
 	for _, l := range list {
-		k := key{l.Cause, l.Change, l.Fails, l.Doubtful}
+		k := key{l.CauseGroup, l.Change, l.Fails, l.Doubtful}
 		n, known := at[k]
-		if l.Cause == "" || !known {
+		if l.CauseGroup == "" || !known {
 			at[k], n = len(rows), len(rows)
 			rows = append(rows, nil)
 		}

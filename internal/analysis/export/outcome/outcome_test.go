@@ -29,7 +29,7 @@ func failing() *outcome.Outcome {
 		Sentence: "shop.exe leaks 1.95 MB in `2,000` blocks from <Cart|Add> @alice #12 -->.",
 		Power:    "A leak of 10 KB per hour would have been seen.",
 		Matters:  "What matters here: 1.00 MB per day (set for the scenario soak)",
-		URL:      "http://heapdrift:8080/runs/5", CI: "https://ci.example/1",
+		URL:      "http://heapdrift:8080/runs/5", JobURL: "https://ci.example/1",
 		Problems: []string{"app-3.txt could not be read: bad \x1b[2J\x00 bytes \ufffe"},
 		Leaks: []outcome.Leak{
 			{Signature: "sig1:fixed", Title: "Index::Rebuild", Change: outcome.ChangeFixed, Class: "leak",
@@ -283,7 +283,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 
 // A verdict that does not decide names the recording that would.
 func TestMarkdownNamesRecording(t *testing.T) {
-	o := &outcome.Outcome{Gate: outcome.GateInconclusive, Record: `heapdrift record --image "my app.exe"`, Kit: "http://h/projects/shop/kit?build=1"}
+	o := &outcome.Outcome{Gate: outcome.GateInconclusive, RecordCommand: `heapdrift record --image "my app.exe"`, KitURL: "http://h/projects/shop/kit?build=1"}
 	text := string(write(t, format(t, "markdown"), o))
 	for _, want := range []string{"\nRecord evidence that decides: `heapdrift record --image \"my app.exe\"`\n",
 		"\n[Scripts](http://h/projects/shop/kit?build=1) record it"} {
@@ -416,9 +416,9 @@ func TestNoVerdict(t *testing.T) {
 // together is an outcome with three leaks of one cause, of which two fail the gate, and one beside them.
 func together() *outcome.Outcome {
 	o := &outcome.Outcome{Project: "shop", Scenario: "soak", Gate: outcome.GateFailed, Why: "2 new leaks in 3 stacks"}
-	for i, l := range []outcome.Leak{{Title: "shop!Session", Cause: "lost objects of shop!Open", Ratio: "1 : 5 : 2", Fails: true},
-		{Title: "shop!Cart", Fails: true}, {Title: "shop!Name", Cause: "lost objects of shop!Open", Ratio: "1 : 5 : 2", Fails: true},
-		{Title: "shop!Node", Cause: "lost objects of shop!Open", Ratio: "1 : 5 : 2"}} {
+	for i, l := range []outcome.Leak{{Title: "shop!Session", CauseGroup: "lost objects of shop!Open", Ratio: "1 : 5 : 2", Fails: true},
+		{Title: "shop!Cart", Fails: true}, {Title: "shop!Name", CauseGroup: "lost objects of shop!Open", Ratio: "1 : 5 : 2", Fails: true},
+		{Title: "shop!Node", CauseGroup: "lost objects of shop!Open", Ratio: "1 : 5 : 2"}} {
 		l.Signature, l.Change, l.Class, l.Growth = fmt.Sprint("sig1:", i), outcome.ChangeNew, "leak", "+1 KB in 9 blocks"
 		o.Leaks = append(o.Leaks, l)
 	}
@@ -444,7 +444,7 @@ func TestCauses(t *testing.T) {
 func TestCauseOfManyStacks(t *testing.T) {
 	o := &outcome.Outcome{Gate: outcome.GateFailed}
 	for i := range 52 {
-		o.Leaks = append(o.Leaks, outcome.Leak{Signature: fmt.Sprint("s", i), Change: outcome.ChangeNew, Cause: "lost", Fails: true})
+		o.Leaks = append(o.Leaks, outcome.Leak{Signature: fmt.Sprint("s", i), Change: outcome.ChangeNew, CauseGroup: "lost", Fails: true})
 	}
 	text := string(write(t, format(t, "markdown"), o))
 	if strings.Count(text, "↳") != 51 || !strings.Contains(text, "| | ↳ 2 more |") || !strings.Contains(text, "1 leak in 52 stacks") {
