@@ -173,7 +173,7 @@ func TestLogIn(t *testing.T) {
 	if strings.ReplaceAll(missing, "eda", "ada") != wrong {
 		t.Error("the answer tells whether there is an account")
 	}
-	for range accounts.LogIns.Pair {
+	for range accounts.LogIns.MostPerPair {
 		eve.send("POST", "/login", "name", "ADA", "password", "wrong horse")
 	}
 	eve.want(eve.send("POST", "/login", "name", "ada", "password", password), 429, "")
@@ -234,7 +234,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 	ada.want(ada.send("POST", setupLink(t, opt.Store), "name", "Ada", "password", password, "again", password), 303, "/")
 	ada.want(ada.send("POST", "/logout"), 303, "/login")
 	first := ada.cookies["heapdrift-device"]
-	for i := range accounts.LogIns.UserName {
+	for i := range accounts.LogIns.MostPerUserName {
 		in := accountstore.LogIn{Name: "ada", Client: fmt.Sprintf("203.0.113.%d", i)}
 		must[bool](t)(accountstore.TryLogIn(t.Context(), opt.Store, in, accounts.LogIns))
 	}
@@ -262,7 +262,7 @@ func TestGuessesAtOnce(t *testing.T) {
 	var heard sync.WaitGroup
 	var mu sync.Mutex
 	answers := map[int]int{}
-	for range 4 * accounts.LogIns.Pair {
+	for range 4 * accounts.LogIns.MostPerPair {
 		eve := visit(t, s)
 		heard.Go(func() {
 			w := eve.send("POST", "/login", "name", "ada", "password", "wrong horse")
@@ -272,8 +272,8 @@ func TestGuessesAtOnce(t *testing.T) {
 		})
 	}
 	heard.Wait()
-	if answers[422] != accounts.LogIns.Pair || answers[429] != 3*accounts.LogIns.Pair {
-		t.Errorf("%d guesses at once: %v", 4*accounts.LogIns.Pair, answers)
+	if answers[422] != accounts.LogIns.MostPerPair || answers[429] != 3*accounts.LogIns.MostPerPair {
+		t.Errorf("%d guesses at once: %v", 4*accounts.LogIns.MostPerPair, answers)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	top, total, err := storetest.Now(t, s).ListSites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
+	top, total, err := storetest.Now(t, s).ListSites(t.Context(), store.SiteQuery{RunID: soak.ID, Limit: 1})
 	if err != nil || total != 9 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
 		t.Errorf("%+v of %d, %v", top, total, err)
 	}
@@ -165,7 +165,7 @@ func checkUnitTests(t *testing.T, s *store.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tests, err := storetest.Now(t, s).ListRunTests(t.Context(), store.RunTestQuery{Run: run.ID, Limit: 99, Strip: 9})
+		tests, err := storetest.Now(t, s).ListRunTests(t.Context(), store.RunTestQuery{RunID: run.ID, Limit: 99, Strip: 9})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func TestLogsOfThreeRunsAddUp(t *testing.T) {
 	builds := []string{"1", "2", "3"}
 	for n, build := range builds {
 		report := p.report(p.settled(runs[build]))
-		page, _, err := storetest.Now(t, p.Store).ListFindings(t.Context(), store.FindingQuery{Run: runs[build], Limit: 9})
+		page, _, err := storetest.Now(t, p.Store).ListFindings(t.Context(), store.FindingQuery{RunID: runs[build], Limit: 9})
 		if err != nil || len(page) != 1 || len(report.Findings) == 0 {
 			t.Fatalf("%d findings, %v", len(page), err)
 		}

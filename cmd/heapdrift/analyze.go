@@ -240,7 +240,7 @@ func resolve(ctx context.Context, library symbols.Library, inputs []analysis.Inp
 	return resolver.Resolve(ctx, captures, func(done, modules int) { bar.set(int64(done), int64(modules)) })
 }
 
-func exitOf(status analysis.Status) int {
+func exitOf(status analysis.VerdictStatus) int {
 	switch status {
 	case analysis.StatusLeak:
 		return exitLeak

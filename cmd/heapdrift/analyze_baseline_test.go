@@ -185,7 +185,7 @@ func TestBaselineGate(t *testing.T) {
 					t.Errorf("%s: exit %d, want %d; %q, want %q; %q, want %q; %+v", kind, code, c.exit, changes, c.changes,
 						reasons, c.reasons, got.Runs)
 				}
-				status := map[int]analysis.Status{exitOK: analysis.StatusNoLeak, exitLeak: analysis.StatusLeak,
+				status := map[int]analysis.VerdictStatus{exitOK: analysis.StatusNoLeak, exitLeak: analysis.StatusLeak,
 					exitInconclusive: analysis.StatusInconclusive}[c.exit]
 				if r.Verdict.Status != status {
 					t.Errorf("%s: the verdict is %s, want %s", kind, r.Verdict.Status, status)

@@ -35,7 +35,7 @@ func (f *pushFlags) failed(out io.Writer, job *ciJob, client *push.Client, d *de
 		run = d.run.ID
 		o.URL = client.Page(d.run.PagePath())
 		if v == nil {
-			v = &push.RunVerdict{Run: run, Text: fmt.Appendf(nil, `{"run":%d}`, run)}
+			v = &push.RunVerdict{RunID: run, Text: fmt.Appendf(nil, `{"run":%d}`, run)}
 		}
 	}
 	err := fmt.Errorf("push: %w; no verdict", why)

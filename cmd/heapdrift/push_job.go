@@ -64,7 +64,7 @@ func (j *ciJob) report(out io.Writer, o *outcome.Outcome, v *push.RunVerdict, qu
 	if err := j.system.Annotate(out, notesOf(o)); err != nil {
 		return err
 	}
-	if err := j.summarize(out, o, v.Run, v.Rerun); err != nil {
+	if err := j.summarize(out, o, v.RunID, v.Rerun); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "%s\n%s\n", ci.Plain(strings.Join(strings.Fields(o.Sentence), " ")), o.URL)

@@ -249,7 +249,7 @@ func TestLastTwoLines(t *testing.T) {
 				URL:      "http://h/runs/1", Leaks: []outcome.Leak{
 					{Signature: "s", Title: "::error::forged\n::x", Change: outcome.ChangeNew, Fails: true},
 					{Signature: "t", Change: outcome.ChangeFixed}}}
-			if err := j.report(&out, o, &push.RunVerdict{Run: 1, Gate: o.Gate}, quiet); err != nil {
+			if err := j.report(&out, o, &push.RunVerdict{RunID: 1, Gate: o.Gate}, quiet); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.HasSuffix("\n"+out.String(),
@@ -271,7 +271,7 @@ func TestPushTellsWhatDecides(t *testing.T) {
 		return map[string]string{"GITHUB_OUTPUT": output}[name]
 	}}
 	bytesGrown, probability := 2044723.0, 0.62
-	v := &push.RunVerdict{Run: 7, Rerun: true, Undecided: []push.Undecided{
+	v := &push.RunVerdict{RunID: 7, Rerun: true, Undecided: []push.Undecided{
 		{Signature: "s", Change: "new", Probability: &probability, Bytes: &bytesGrown}, {Signature: "sig1:t"}}}
 	o := &outcome.Outcome{Gate: outcome.GateInconclusive, Project: "shop", Build: "b #1", Scenario: "soak", Sentence: "Record more.",
 		URL: "http://h/runs/7", Leaks: []outcome.Leak{{Signature: "s", Title: "shop!Cart::Add", Change: outcome.ChangeNew}}}

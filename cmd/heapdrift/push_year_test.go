@@ -98,7 +98,7 @@ func (y *tillYear) run(build int) int64 {
 	if err != nil {
 		y.Fatal(err)
 	}
-	return side.Runs[0]
+	return side.RunIDs[0]
 }
 
 // checkNames holds the names, lines and owners of all reports that were proven against what they were at first.

@@ -17,10 +17,10 @@ var rights = []accounts.Right{accounts.Decide, accounts.Read, accounts.Upload, a
 // for yes, - for no.
 func TestMay(t *testing.T) {
 	role := func(r accounts.Role) accounts.Actor {
-		return accounts.Actor{User: 7, Name: "ada", Roles: map[int64]accounts.Role{1: r}}
+		return accounts.Actor{UserID: 7, Name: "ada", RoleByProject: map[int64]accounts.Role{1: r}}
 	}
 	token := func(scopes ...accounts.Scope) accounts.Actor { return accounts.OfToken(3, "ci", 1, scopes) }
-	elsewhere := accounts.Actor{User: 7, Roles: map[int64]accounts.Role{2: accounts.Admin}}
+	elsewhere := accounts.Actor{UserID: 7, RoleByProject: map[int64]accounts.Role{2: accounts.Admin}}
 	for _, c := range []struct {
 		who   string
 		actor accounts.Actor
@@ -32,14 +32,14 @@ func TestMay(t *testing.T) {
 		{"admin", role(accounts.Admin), "yyyyy"},
 		{"a role that nobody knows", role("owner"), "-----"},
 		{"admin of another project", elsewhere, "-----"},
-		{"server", accounts.Actor{User: 7, Server: true}, "yyyyy"},
+		{"server", accounts.Actor{UserID: 7, Server: true}, "yyyyy"},
 		{"open", accounts.Actor{Open: true}, "yyyyy"},
 		{"upload", token(accounts.ScopeUpload), "y-y--"},
 		{"read", token(accounts.ScopeRead), "yy---"},
 		{"upload and read", token(accounts.ScopeUpload, accounts.ScopeRead), "yyy--"},
 		{"admin token", token(accounts.ScopeAdmin), "yyyyy"},
 		{"token of another project", accounts.OfToken(3, "ci", 2, []accounts.Scope{accounts.ScopeAdmin}), "-----"},
-		{"roles without a user", accounts.Actor{Roles: map[int64]accounts.Role{1: accounts.Admin}}, "-----"},
+		{"roles without a user", accounts.Actor{RoleByProject: map[int64]accounts.Role{1: accounts.Admin}}, "-----"},
 	} {
 		got, somewhere := "", ""
 		for _, r := range rights {
@@ -60,7 +60,7 @@ func TestMay(t *testing.T) {
 
 // A name in an audit is verified if it is the name of the user who acts, and heapdrift knows the user.
 func TestVerified(t *testing.T) {
-	ada := accounts.WithActor(t.Context(), &accounts.Actor{Name: "ada", User: 7})
+	ada := accounts.WithActor(t.Context(), &accounts.Actor{Name: "ada", UserID: 7})
 	open := accounts.WithActor(t.Context(), &accounts.Actor{Open: true})
 	for _, c := range []struct {
 		ctx  context.Context
@@ -183,8 +183,8 @@ func TestScopesOf(t *testing.T) {
 
 func TestThrottle(t *testing.T) {
 	for f, want := range map[accounts.Failures]bool{
-		{}: false, {Pair: 9, Client: 9, UserName: 9}: false, {Pair: 10}: true, {Client: 50}: true, {UserName: 100}: true,
-		{Client: 49, UserName: 99}: false,
+		{}: false, {ByPair: 9, ByClient: 9, ByUserName: 9}: false, {ByPair: 10}: true, {ByClient: 50}: true, {ByUserName: 100}: true,
+		{ByClient: 49, ByUserName: 99}: false,
 	} {
 		if got := accounts.LogIns.Refuses(f); got != want {
 			t.Errorf("%+v: %t", f, got)
@@ -194,7 +194,7 @@ func TestThrottle(t *testing.T) {
 
 // A member may upload, and may not decide who else may.
 func ExampleActor_May() {
-	a := accounts.Actor{Name: "ada", User: 7, Roles: map[int64]accounts.Role{1: accounts.Member}}
+	a := accounts.Actor{Name: "ada", UserID: 7, RoleByProject: map[int64]accounts.Role{1: accounts.Member}}
 	fmt.Println(a.May(accounts.Upload, 1), a.May(accounts.Manage, 1), a.May(accounts.Read, 2))
 	// Output: true false false
 }

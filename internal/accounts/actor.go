@@ -13,36 +13,36 @@ const tokenActor = "token "
 type Actor struct {
 	// Name is who did it, for the audit: the name of a user, or "token " and the name of a token. It is "" for nobody
 	// and where a server is open.
-	Name string
-	User int64 // id; 0 for none
+	Name   string
+	UserID int64 // id; 0 for none
 	// Server says that a user administers the server: all of its projects and its accounts.
 	Server bool
 	// Open says that the server asks nobody who they are: everybody may do everything.
 	Open bool
-	// Roles are the roles of a user, by the id of the project.
-	Roles map[int64]Role
+	// RoleByProject are the roles of a user, by the id of the project.
+	RoleByProject map[int64]Role
 
-	Token  int64   // id; 0 for none
-	Scopes []Scope // of the token
-	// Project is the id of the only project that a token is for; 0 for none.
-	Project int64
+	TokenID int64   // id; 0 for none
+	Scopes  []Scope // of the token
+	// ProjectID is the id of the only project that a token is for; 0 for none.
+	ProjectID int64
 }
 
 // OfToken makes the actor of a request with this token.
 func OfToken(id int64, name string, project int64, scopes []Scope) Actor {
-	return Actor{Name: tokenActor + name, Token: id, Project: project, Scopes: scopes}
+	return Actor{Name: tokenActor + name, TokenID: id, ProjectID: project, Scopes: scopes}
 }
 
 // Known reports whether the actor is a user or a token, whose name heapdrift has checked.
-func (a *Actor) Known() bool { return a.User != 0 || a.Token != 0 }
+func (a *Actor) Known() bool { return a.UserID != 0 || a.TokenID != 0 }
 
 // Account tells actors apart where they share something: a token or a user, "" for nobody and where a server is open.
 func (a *Actor) Account() string {
 	switch {
-	case a.Token != 0:
-		return fmt.Sprintf("token %d", a.Token)
-	case a.User != 0:
-		return fmt.Sprintf("user %d", a.User)
+	case a.TokenID != 0:
+		return fmt.Sprintf("token %d", a.TokenID)
+	case a.UserID != 0:
+		return fmt.Sprintf("user %d", a.UserID)
 	}
 	return ""
 }
@@ -55,9 +55,9 @@ func (a *Actor) May(right Right, project int64) bool {
 	switch {
 	case a.Open, a.Server:
 		return true
-	case a.User != 0:
-		return slices.Contains(rightsOfRole[a.Roles[project]], right)
-	case a.Token != 0 && a.Project == project:
+	case a.UserID != 0:
+		return slices.Contains(rightsOfRole[a.RoleByProject[project]], right)
+	case a.TokenID != 0 && a.ProjectID == project:
 		return a.scoped(right)
 	}
 	return false
@@ -68,10 +68,10 @@ func (a *Actor) MaySomewhere(right Right) bool {
 	switch {
 	case a.Open, a.Server:
 		return true
-	case a.Token != 0:
+	case a.TokenID != 0:
 		return a.scoped(right)
 	}
-	for project := range a.Roles {
+	for project := range a.RoleByProject {
 		if a.May(right, project) {
 			return true
 		}

@@ -294,7 +294,7 @@ func TestVerdict(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		in      []analysis.Input
-		status  analysis.Status
+		status  analysis.VerdictStatus
 		missing int
 		says    string
 	}{

@@ -19,7 +19,7 @@ func TestBlocksBeforeTests(t *testing.T) {
 	possible := leftAtExit("drmemory", "app.exe", "", leftSite{"Add", capture.ReachPossible, 1, 8})
 	for name, test := range map[string]struct {
 		captures []*capture.Capture
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		certain  bool
 		says     string
 	}{

@@ -20,12 +20,12 @@ type Compared struct {
 
 // A BaselineRun is one earlier run that the report was compared with.
 type BaselineRun struct {
-	Name     string `json:"name"`     // as the command line names it
-	Kind     string `json:"kind"`     // BaselineReport, or BaselineEvidence that was analysed for the comparison
-	Process  string `json:"process"`  // the process that it is about
-	Status   Status `json:"status"`   // of the run by itself
-	Suffices bool   `json:"suffices"` // its evidence lost nothing and is enough to judge growth
-	Sentence string `json:"sentence"` // its verdict, for people
+	Name     string        `json:"name"`     // as the command line names it
+	Kind     string        `json:"kind"`     // BaselineReport, or BaselineEvidence that was analysed for the comparison
+	Process  string        `json:"process"`  // the process that it is about
+	Status   VerdictStatus `json:"status"`   // of the run by itself
+	Suffices bool          `json:"suffices"` // its evidence lost nothing and is enough to judge growth
+	Sentence string        `json:"sentence"` // its verdict, for people
 }
 
 // The kinds of a BaselineRun.
@@ -75,9 +75,9 @@ type BaselineWarning struct {
 
 // OwnVerdict is the verdict by the evidence of a run alone, without its baseline.
 type OwnVerdict struct {
-	Status   Status `json:"status"`
-	Leaks    int    `json:"leaks"` // how many findings leak
-	Sentence string `json:"sentence"`
+	Status   VerdictStatus `json:"status"`
+	Leaks    int           `json:"leaks"` // how many findings leak
+	Sentence string        `json:"sentence"`
 }
 
 // OwnVerdict is the verdict by the evidence of the report alone, without its baseline.

@@ -25,7 +25,7 @@ func grown(pid uint32, counts ...int64) []*capture.Capture {
 func TestVerdictIsOfTheLongestLife(t *testing.T) {
 	for name, test := range map[string]struct {
 		captures []*capture.Capture
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		missing  int
 		growth   int64
 		sentence string

@@ -47,7 +47,7 @@ func TestLeftAtExit(t *testing.T) {
 	brokenLeak.Snapshots, brokenLeak.Warnings = broken.Snapshots, broken.Warnings
 	for name, test := range map[string]struct {
 		lists    []*capture.Capture
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		leaks    int
 		suffices bool
 		sentence string

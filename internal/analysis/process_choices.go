@@ -14,10 +14,10 @@ import (
 // A CaptureProcess is the process of a capture, for callers that choose one without reading captures.
 type CaptureProcess struct {
 	capture.Process
-	Evidence int64 // that the capture was read from
-	Trace    bool  // the capture is of a trace
-	Began    int64 // ns since the trace's start, or allocations.BeforeTrace
-	Held     int64 // bytes, by capture.Held
+	EvidenceID int64 // that the capture was read from
+	Trace      bool  // the capture is of a trace
+	Began      int64 // ns since the trace's start, or allocations.BeforeTrace
+	Held       int64 // bytes, by capture.Held
 }
 
 // A ProcessChoice is a process that the report may be about.
@@ -192,7 +192,7 @@ func livesOf(seen []CaptureProcess) []int {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(began(a), began(b)) })
 	for _, i := range order {
-		key := id{seen[i].Evidence, seen[i].PID}
+		key := id{seen[i].EvidenceID, seen[i].PID}
 		count[key]++
 		lives[i] = count[key]
 	}

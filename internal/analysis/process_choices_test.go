@@ -30,7 +30,7 @@ func snapshotOf(name string, pid uint32, bytes int64) *capture.Capture {
 func seenIn(in []analysis.Input) (seen []analysis.CaptureProcess) {
 	for i := range in {
 		for _, c := range in[i].Captures {
-			s := analysis.CaptureProcess{Process: c.Process, Evidence: int64(i), Held: c.Held(), Trace: c.Trace != nil}
+			s := analysis.CaptureProcess{Process: c.Process, EvidenceID: int64(i), Held: c.Held(), Trace: c.Trace != nil}
 			if c.Trace != nil {
 				s.Began = c.Trace.Began
 			}

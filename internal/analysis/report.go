@@ -202,7 +202,7 @@ type Warning struct {
 // A Module is an image of the process. Base is that of the last snapshot. PDB and DebugID are those of the symbols that
 // were used, else those that the evidence asks for.
 type Module struct {
-	Name    string             `json:"name"`           // as debuggers print it before the "!"
+	Name    string             `json:"name"`           // as debuggers print it before the "!": "app" of app.exe
 	Path    string             `json:"path,omitempty"` // as the evidence spells it
 	Base    string             `json:"base"`           // address in hex; "" where only the name is known
 	Size    uint64             `json:"size"`           // bytes
@@ -357,20 +357,20 @@ type Frame struct {
 	Approx   bool   `json:"approx,omitempty"` // the function is only the nearest symbol below
 }
 
-// A Status is the outcome of an analysis.
-type Status string
+// A VerdictStatus is the outcome of an analysis.
+type VerdictStatus string
 
 // The outcomes.
 const (
-	StatusLeak         Status = "leak"
-	StatusNoLeak       Status = "no-leak"
-	StatusInconclusive Status = "inconclusive"
+	StatusLeak         VerdictStatus = "leak"
+	StatusNoLeak       VerdictStatus = "no-leak"
+	StatusInconclusive VerdictStatus = "inconclusive"
 )
 
 // EvidenceVerdict is the report's conclusion and the sentence that says it.
 type EvidenceVerdict struct {
-	Status Status `json:"status"`
-	Leaks  int    `json:"leaks"` // findings that are leaks, those that are known not counted
+	Status VerdictStatus `json:"status"`
+	Leaks  int           `json:"leaks"` // findings that are leaks, those that are known not counted
 	// Causes counts the causes of those leaks: fewer than Leaks where several are lost together.
 	Causes   int    `json:"causes,omitempty"`
 	Known    int    `json:"known"` // findings that leak or grow and that the project's rules tolerate

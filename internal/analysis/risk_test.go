@@ -163,7 +163,7 @@ func TestUndecidedSentence(t *testing.T) {
 
 // Too few snapshots to tell a leak say that there is none where next to nothing came.
 func TestNextToNothingCame(t *testing.T) {
-	for most, want := range map[float64]Status{1023: StatusNoLeak, 1024: StatusNoLeak, 1025: StatusInconclusive} {
+	for most, want := range map[float64]VerdictStatus{1023: StatusNoLeak, 1024: StatusNoLeak, 1025: StatusInconclusive} {
 		d := twoHours(draftFinding{Finding{Signature: "stayed"}, most - 24, nil},
 			draftFinding{Finding: Finding{Signature: "grew", Amounts: Amounts{Growth: &Amount{Bytes: 24}}}})
 		d.judged = d.judged[:2]

@@ -56,7 +56,7 @@ func TestSampledAtExit(t *testing.T) {
 	vld := leftAtExit("vld", "app.exe", "")
 	for name, test := range map[string]struct {
 		lists    []*capture.Capture
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		suffices bool
 		tools    string
 		sentence string

@@ -154,7 +154,7 @@ func TestWindowsThatShowNothing(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		window   capture.Window
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		sentence string
 	}{
 		"inside":             {seconds(3, 5), analysis.StatusNoLeak, "no leak found"},

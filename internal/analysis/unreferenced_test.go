@@ -38,7 +38,7 @@ func TestUnreferenced(t *testing.T) {
 		dumps    []*capture.Capture
 		class    analysis.Class
 		certain  bool
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		sentence string
 	}{
 		{"one dump", []*capture.Capture{dump(0, 0x10, 0x20, 0x30)}, analysis.ClassUnreferenced, false,

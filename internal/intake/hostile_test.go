@@ -69,8 +69,8 @@ func TestArchivesOfOneAccountStopNoOther(t *testing.T) {
 	}
 	d := open(t)
 	d.Unpacking = slots.New(slots.Limits{All: 2, Project: 2, Account: 1})
-	greedy := accounts.WithActor(t.Context(), &accounts.Actor{Token: 1, Project: 1})
-	leave, err := d.Unpacking.Enter(t.Context(), slots.Holder{Project: 1, Account: "token 1"})
+	greedy := accounts.WithActor(t.Context(), &accounts.Actor{TokenID: 1, ProjectID: 1})
+	leave, err := d.Unpacking.Enter(t.Context(), slots.Holder{ProjectID: 1, Account: "token 1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestArchivesOfOneAccountStopNoOther(t *testing.T) {
 	if _, err := d.Accept(soon, to, "a.zip", bytes.NewReader(archive)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a second archive of the account: %v", err)
 	}
-	other := accounts.WithActor(t.Context(), &accounts.Actor{Token: 2, Project: 2})
+	other := accounts.WithActor(t.Context(), &accounts.Actor{TokenID: 2, ProjectID: 2})
 	if _, err := d.Accept(other, to, "a.zip", bytes.NewReader(archive)); err != nil {
 		t.Errorf("an archive of another account: %v", err)
 	}

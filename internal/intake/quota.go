@@ -58,7 +58,7 @@ func (in *Intake) metered(ctx context.Context) int64 {
 	if in.TokenQuota <= 0 {
 		return 0
 	}
-	return accounts.ActorFrom(ctx).Token
+	return accounts.ActorFrom(ctx).TokenID
 }
 
 // ReserveQuota reserves so many bytes of the quota of the context's token before they arrive: several uploads at the

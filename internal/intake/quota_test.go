@@ -26,7 +26,7 @@ func (d *door) token() (as context.Context, token int64) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return accounts.WithActor(ctx, &accounts.Actor{Token: made.ID}), made.ID
+	return accounts.WithActor(ctx, &accounts.Actor{TokenID: made.ID}), made.ID
 }
 
 // A token may send as many bytes as its quota and no byte more. Requests without a token have no quota.

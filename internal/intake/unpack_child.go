@@ -117,7 +117,7 @@ func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name s
 func (in *Intake) runSandboxed(ctx context.Context, work sandbox.Work) error {
 	if in.Unpacking != nil {
 		actor := accounts.ActorFrom(ctx)
-		leave, err := in.Unpacking.Enter(ctx, slots.Holder{Project: actor.Project, Account: actor.Account()})
+		leave, err := in.Unpacking.Enter(ctx, slots.Holder{ProjectID: actor.ProjectID, Account: actor.Account()})
 		if err != nil {
 			return err
 		}

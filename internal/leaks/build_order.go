@@ -6,7 +6,10 @@ import (
 	"heapdrift/ingest/sorting"
 )
 
-// A BuildOrder is the order of a project's builds. Builds are named by their index in it, −1 for none.
+// A BuildIndex is the index of a build in the BuildOrder, 0 for the oldest; −1 for none.
+type BuildIndex = int
+
+// A BuildOrder is the order of a project's builds. Builds are named by their index in it.
 type BuildOrder struct {
 	ids     []int64     // oldest first
 	ranks   []BuildRank // of ids

@@ -10,7 +10,7 @@ import (
 // A ComparedRun is one run of a build's result.
 type ComparedRun struct {
 	ID     int64
-	Status analysis.Status
+	Status analysis.VerdictStatus
 	Trace  bool // of a trace
 	Lossy  bool // its evidence has losses
 	// Suffices says that the evidence lost nothing and is enough for growth to be judged.
@@ -21,7 +21,7 @@ type ComparedRun struct {
 // AddRun adds the facts of a run to a build's result. Of several runs with one unit, the power of the run that would
 // have shown the smallest leak counts.
 func AddRun(side *compare.BuildResult, r ComparedRun) {
-	side.Runs, side.Statuses = append(side.Runs, r.ID), append(side.Statuses, r.Status)
+	side.RunIDs, side.Statuses = append(side.RunIDs, r.ID), append(side.Statuses, r.Status)
 	side.Trace, side.Lossy, side.Suffices = side.Trace || r.Trace, side.Lossy || r.Lossy, side.Suffices || r.Suffices
 	if r.Power != nil && (side.Power == nil || r.Power.Unit == side.Power.Unit && r.Power.Bytes < side.Power.Bytes) {
 		side.Power = r.Power
@@ -30,8 +30,8 @@ func AddRun(side *compare.BuildResult, r ComparedRun) {
 
 // A ComparedFinding is a finding of a run, with the leak that it is part of.
 type ComparedFinding struct {
-	Run  int64 // id
-	Leak int64 // id of the leak's signature
+	RunID  int64 // id
+	LeakID int64 // id of the leak's signature
 	compare.Finding
 }
 
@@ -41,16 +41,16 @@ func MergeFindings(list []ComparedFinding) []compare.Finding {
 	var merged []compare.Finding
 	at := map[int64]int{} // place in merged, by leak
 	for len(list) > 0 {
-		n := slices.IndexFunc(list, func(f ComparedFinding) bool { return f.Run != list[0].Run })
+		n := slices.IndexFunc(list, func(f ComparedFinding) bool { return f.RunID != list[0].RunID })
 		if n < 0 {
 			n = len(list)
 		}
 		for _, f := range sumsOfRun(list[:n]) {
-			if k, ok := at[f.Leak]; ok {
+			if k, ok := at[f.LeakID]; ok {
 				merged[k] = larger(merged[k], f.Finding)
 				continue
 			}
-			at[f.Leak] = len(merged)
+			at[f.LeakID] = len(merged)
 			merged = append(merged, f.Finding)
 		}
 		list = list[n:]
@@ -63,11 +63,11 @@ func sumsOfRun(list []ComparedFinding) []ComparedFinding {
 	sums := make([]ComparedFinding, 0, len(list))
 	at := make(map[int64]int, len(list))
 	for _, f := range list {
-		if k, ok := at[f.Leak]; ok {
+		if k, ok := at[f.LeakID]; ok {
 			sums[k].Finding = joined(sums[k].Finding, f.Finding)
 			continue
 		}
-		at[f.Leak] = len(sums)
+		at[f.LeakID] = len(sums)
 		sums = append(sums, f)
 	}
 	return sums

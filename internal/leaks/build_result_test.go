@@ -36,7 +36,7 @@ func TestAddRun(t *testing.T) {
 		}
 	}
 	want := &compare.BuildResult{
-		Runs: []int64{3, 4, 5, 6, 7, 8}, Statuses: []analysis.Status{inconclusive, leaky, noLeak, noLeak, noLeak, noLeak},
+		RunIDs: []int64{3, 4, 5, 6, 7, 8}, Statuses: []analysis.VerdictStatus{inconclusive, leaky, noLeak, noLeak, noLeak, noLeak},
 		Trace: true, Lossy: true, Suffices: true, Power: power("hour", 899),
 	}
 	if !reflect.DeepEqual(side, want) {
@@ -50,7 +50,7 @@ func part(run int64, edit func(f *compare.Finding)) leaks.ComparedFinding {
 	if edit != nil {
 		edit(&f)
 	}
-	return leaks.ComparedFinding{Run: run, Leak: 1, Finding: f}
+	return leaks.ComparedFinding{RunID: run, LeakID: 1, Finding: f}
 }
 
 func amount(count, bytes int64) *analysis.Amount { return &analysis.Amount{Count: count, Bytes: bytes} }
@@ -164,7 +164,7 @@ func TestMergeFindings(t *testing.T) {
 
 func TestMergeFindingsOfSeveralLeaks(t *testing.T) {
 	finding := func(run, leak, bytes int64, signature string) leaks.ComparedFinding {
-		return leaks.ComparedFinding{Run: run, Leak: leak,
+		return leaks.ComparedFinding{RunID: run, LeakID: leak,
 			Finding: compare.Finding{Signature: signature, Outstanding: *amount(1, bytes)}}
 	}
 	got := leaks.MergeFindings([]leaks.ComparedFinding{

@@ -12,7 +12,7 @@ import (
 
 // A StackSighting is one stack of a leak in a run.
 type StackSighting struct {
-	Run    int64
+	RunID  int64
 	Frames []*analysis.Frame // innermost first; nil for allocations without a stack
 	Held   analysis.Amount   // before the process ended, where the evidence sees that
 	Growth *analysis.Amount  // nil where there is nothing to compare with
@@ -46,7 +46,7 @@ type CallPathVariant struct {
 
 // A CallPathRun is what one run shows of a call path.
 type CallPathRun struct {
-	Run    int64
+	RunID  int64
 	Stacks int // how many stacks take the path in that run
 	Held   analysis.Amount
 	Growth *analysis.Amount // nil where there is nothing to compare with
@@ -55,7 +55,7 @@ type CallPathRun struct {
 // SeenIn is what a run shows of the path; nil where it does not.
 func (v *CallPath) SeenIn(run int64) *CallPathRun {
 	for i := range v.Seen {
-		if v.Seen[i].Run == run {
+		if v.Seen[i].RunID == run {
 			return &v.Seen[i]
 		}
 	}
@@ -81,7 +81,7 @@ func GroupCallPaths(list []StackSighting, shown int64) []CallPath {
 			paths = append(paths, CallPath{Frames: s.Frames, calls: calls, lines: map[string]int{}})
 		}
 		v := &paths[k]
-		if s.Run == shown {
+		if s.RunID == shown {
 			if v.SeenIn(shown) == nil {
 				v.Frames = s.Frames
 			}
@@ -118,9 +118,9 @@ func grown(a, b *analysis.Amount) *analysis.Amount {
 
 // take adds a stack to the path.
 func (v *CallPath) take(s *StackSighting) {
-	in := v.SeenIn(s.Run)
+	in := v.SeenIn(s.RunID)
 	if in == nil {
-		v.Seen = append(v.Seen, CallPathRun{Run: s.Run})
+		v.Seen = append(v.Seen, CallPathRun{RunID: s.RunID})
 		in = &v.Seen[len(v.Seen)-1]
 	}
 	in.Stacks++

@@ -30,7 +30,7 @@ func stackOf(calls ...string) []*analysis.Frame {
 }
 
 func seenIn(run, bytes, growth int64, stack ...string) leaks.StackSighting {
-	return leaks.StackSighting{Run: run, Frames: stackOf(stack...), Held: analysis.Amount{Count: 1, Bytes: bytes},
+	return leaks.StackSighting{RunID: run, Frames: stackOf(stack...), Held: analysis.Amount{Count: 1, Bytes: bytes},
 		Growth: &analysis.Amount{Count: 1, Bytes: growth}}
 }
 
@@ -87,7 +87,7 @@ func TestVariantsOfALeak(t *testing.T) {
 	} {
 		got := strings.Join(variants[i].DistinctFunctions, " → ") + ":"
 		for _, in := range variants[i].Seen {
-			got += fmt.Sprintf(" %d: %d stacks, %d B %+d;", in.Run, in.Stacks, in.Held.Bytes, in.Growth.Bytes)
+			got += fmt.Sprintf(" %d: %d stacks, %d B %+d;", in.RunID, in.Stacks, in.Held.Bytes, in.Growth.Bytes)
 		}
 		if got != want {
 			t.Errorf("variant %d\n got %s\nwant %s", i, got, want)

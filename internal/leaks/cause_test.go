@@ -28,7 +28,7 @@ func TestGateCountsCauses(t *testing.T) {
 			[]string{"a", "c"}, "2 leaks", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			head := &compare.BuildResult{Build: "b2", Statuses: []analysis.Status{analysis.StatusLeak}}
+			head := &compare.BuildResult{Build: "b2", Statuses: []analysis.VerdictStatus{analysis.StatusLeak}}
 			for _, s := range c.found {
 				head.Findings = append(head.Findings, certain(s))
 			}

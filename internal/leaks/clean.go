@@ -12,8 +12,8 @@ import (
 
 // A RunSighting is what one run shows of a leak.
 type RunSighting struct {
-	Build    int64 // id
-	Scenario int64 // id
+	BuildID    int64 // id
+	ScenarioID int64 // id
 	// Absent says that the run does not show the leak although its callers ran. Of the fields below, only Watched is
 	// set then.
 	Absent bool
@@ -102,7 +102,7 @@ func SlowestRatesOf(list []RunSighting) SlowestRates {
 // pace is how slowly the leak may have leaked in a run that shows it: what stayed in the stretch with the fewest,
 // because the rest may be in flight or fill a cache, or all of the growth where nothing stayed in one.
 func (s *RunSighting) pace() (key rateKey, p SlowestRate, ok bool) {
-	key, p.Dispersion = rateKey{s.Scenario, s.Watched.Unit}, 1
+	key, p.Dispersion = rateKey{s.ScenarioID, s.Watched.Unit}, 1
 	if s.Watched.Sum() > 0 {
 		if p.BlocksPerUnit = s.Watched.SteadyPerUnit(); p.BlocksPerUnit == 0 {
 			p.BlocksPerUnit = float64(s.Watched.Stayed.Total()) / s.Watched.Sum()
@@ -178,7 +178,7 @@ func (s *RunSighting) judge(paces SlowestRates, before []score.RunRetention) jud
 	return j
 }
 
-func (s *RunSighting) key() rateKey { return rateKey{s.Scenario, s.Watched.Unit} }
+func (s *RunSighting) key() rateKey { return rateKey{s.ScenarioID, s.Watched.Unit} }
 
 // isUnclear reports whether the run tells neither that the site leaks nor that it does not.
 func (s *RunSighting) isUnclear() bool {
@@ -198,7 +198,7 @@ func judgeInOrder(runs []*RunSighting, paces SlowestRates) []judgedRun {
 			little[key] = little[key][max(0, len(little[key])-(mostGathered-1)):]
 		default:
 			for k := range little {
-				if k.scenario == r.Scenario {
+				if k.scenario == r.ScenarioID {
 					delete(little, k)
 				}
 			}
@@ -231,15 +231,15 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 	order := make([]*RunSighting, 0, len(runs))
 	atExit := OnlyAtExit(runs)
 	for i := range runs {
-		if line.IndexOf(runs[i].Build) >= 0 && (!atExit || !runs[i].isSilentAtExit()) {
+		if line.IndexOf(runs[i].BuildID) >= 0 && (!atExit || !runs[i].isSilentAtExit()) {
 			order = append(order, &runs[i])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *RunSighting) int { return line.IndexOf(a.Build) - line.IndexOf(b.Build) })
+	slices.SortStableFunc(order, func(a, b *RunSighting) int { return line.IndexOf(a.BuildID) - line.IndexOf(b.BuildID) })
 	var list []Sighting
 	for i, judged := range judgeInOrder(order, paces) {
 		r := order[i]
-		s := Sighting{BuildIndex: line.IndexOf(r.Build), Scenario: r.Scenario, Certain: r.Certain, Began: r.Began,
+		s := Sighting{BuildIndex: line.IndexOf(r.BuildID), ScenarioID: r.ScenarioID, Certain: r.Certain, Began: r.Began,
 			Judgement: judged.Judgement, Absent: judged.absent, Bound: judged.bound}
 		if resized && s.Judgement == JudgedClean {
 			s.Judgement = JudgedUndecided
@@ -248,10 +248,10 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 		if r.Absent && !s.Absent {
 			continue // the run is too short to tell
 		}
-		k, there := at[key{s.BuildIndex, s.Scenario}]
+		k, there := at[key{s.BuildIndex, s.ScenarioID}]
 		switch {
 		case !there:
-			at[key{s.BuildIndex, s.Scenario}] = len(list)
+			at[key{s.BuildIndex, s.ScenarioID}] = len(list)
 			list = append(list, s)
 		case list[k].Absent && !s.Absent, list[k].Absent == s.Absent && s.Judgement > list[k].Judgement:
 			s.Certain, s.Began = s.Certain || list[k].Certain, s.Began || list[k].Began
@@ -261,7 +261,7 @@ func SightingsOn(line *BuildLine, runs []RunSighting, paces SlowestRates) []Sigh
 		}
 	}
 	sorting.Stable(list, func(a, b Sighting) int {
-		return cmp.Or(a.BuildIndex-b.BuildIndex, cmp.Compare(a.Scenario, b.Scenario))
+		return cmp.Or(a.BuildIndex-b.BuildIndex, cmp.Compare(a.ScenarioID, b.ScenarioID))
 	})
 	return list
 }

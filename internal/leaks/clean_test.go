@@ -11,7 +11,7 @@ import (
 
 // ranFor is what a run of four hours shows: so many blocks stayed in each of them.
 func ranFor(build int64, class analysis.Class, odds float64, each int64) leaks.RunSighting {
-	return leaks.RunSighting{Build: build, Scenario: 1, Class: class, Suffices: true, Watched: score.RunRetention{LogOdds: odds,
+	return leaks.RunSighting{BuildID: build, ScenarioID: 1, Class: class, Suffices: true, Watched: score.RunRetention{LogOdds: odds,
 		Stayed: score.StayedBlocks{each, each, each, each}, PartLengths: score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}}}
 }
 
@@ -126,7 +126,7 @@ func TestCleanAddsUp(t *testing.T) {
 	gone := few(2)
 	gone.Absent = true
 	doubtful, elsewhere, unclear := few(3), few(2), ranFor(3, unknown, math.NaN(), 0)
-	doubtful.Doubtful, elsewhere.Scenario = true, 2
+	doubtful.Doubtful, elsewhere.ScenarioID = true, 2
 	many, brief := ranFor(3, stable, -6, 9), ranFor(4, stable, -6, 0)
 	brief.Watched.Over = [score.RunParts]float64{0.02, 0.02, 0.02, 0.02}
 	for name, test := range map[string]struct {
@@ -161,7 +161,7 @@ func TestCleanAddsUp(t *testing.T) {
 // Of several runs of a build, and several parts of a leak in one run, one that tells that the leak began is enough.
 func TestBeganInABuild(t *testing.T) {
 	line := leaks.NewBuildLines(lined("m0 m1"), "").Of("main")
-	at := line.Builds[1]
+	at := line.BuildIDs[1]
 	plain, began, slow := leaksBy(at, 30), leaksBy(at, 30), ranFor(at, grows, -1, 10)
 	began.Began, slow.Began = true, true
 	for name, runs := range map[string][]leaks.RunSighting{

@@ -8,24 +8,25 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// The codes of refusals. They are stable.
+// The codes of a NoComparison. They are stable.
 const (
 	CodeNoBaseline = "no-baseline" // there is nothing to compare with
 	CodeNoResult   = "no-result"   // no build has a result yet
 )
 
-// A Refusal says why a question about leaks has no answer, and what to do. Code is one of the constants above.
-type Refusal struct{ Code, Message string }
+// A NoComparison is the error of a comparison that lacks a side. Message says why and what to do; Code is one of the
+// constants above.
+type NoComparison struct{ Code, Message string }
 
-func (r *Refusal) Error() string { return r.Message }
+func (r *NoComparison) Error() string { return r.Message }
 
 // A ComparisonQuery says what to compare: builds of a project in a scenario, or runs. Base and Head are names of
-// builds, BaseRun and HeadRun ids of runs. Without a head it is the newest build with a result, without a base the
-// baseline.
+// builds; the ids of runs are 0 where builds are compared. Without a head it is the newest build with a result, without
+// a base the baseline.
 type ComparisonQuery struct {
-	Project, Scenario string
-	Base, Head        string
-	BaseRun, HeadRun  int64
+	Project, Scenario    string
+	Base, Head           string
+	BaseRunID, HeadRunID int64
 }
 
 // OfRun checks that a run can be the base or the head. The first run decides project and scenario where nobody did. Its
@@ -60,22 +61,22 @@ func (c *RunComparison) baseline(end string) string {
 
 // CheckComparison refuses a comparison of a build with itself. Its error is a *FieldError.
 func CheckComparison(base, head *compare.BuildResult) error {
-	if slices.Equal(base.Runs, head.Runs) {
+	if slices.Equal(base.RunIDs, head.RunIDs) {
 		return wrongField("base", "build %s cannot be compared with itself; name another build", base.Build)
 	}
 	return nil
 }
 
 // NoBaseline is the refusal for a build that has no baseline.
-func NoBaseline(build, scenario string) *Refusal {
-	return &Refusal{CodeNoBaseline, fmt.Sprintf(
+func NoBaseline(build, scenario string) *NoComparison {
+	return &NoComparison{CodeNoBaseline, fmt.Sprintf(
 		"name a base: the branch of %s has no older build with a result in the scenario %s, and no build is pinned",
 		build, scenario)}
 }
 
 // NoResult is the refusal for a project without a build that has a result.
-func NoResult(scenario string) *Refusal {
-	return &Refusal{CodeNoResult, "no build of the project has a result in the scenario " + scenario}
+func NoResult(scenario string) *NoComparison {
+	return &NoComparison{CodeNoResult, "no build of the project has a result in the scenario " + scenario}
 }
 
 // WhyBaseline says how the base of a comparison was found where nobody chose one.

@@ -48,14 +48,14 @@ func TestRunsOfAQuestion(t *testing.T) {
 }
 
 func TestCheckComparison(t *testing.T) {
-	one, two := &compare.BuildResult{Build: "1", Runs: []int64{3, 4}}, &compare.BuildResult{Build: "2", Runs: []int64{5}}
+	one, two := &compare.BuildResult{Build: "1", RunIDs: []int64{3, 4}}, &compare.BuildResult{Build: "2", RunIDs: []int64{5}}
 	if err := leaks.CheckComparison(one, two); err != nil {
 		t.Error(err)
 	}
-	if got := fieldOf(t, leaks.CheckComparison(one, &compare.BuildResult{Build: "1", Runs: []int64{3, 4}})); got != "base" {
+	if got := fieldOf(t, leaks.CheckComparison(one, &compare.BuildResult{Build: "1", RunIDs: []int64{3, 4}})); got != "base" {
 		t.Errorf("a build with itself: complains about %q", got)
 	}
-	if err := leaks.CheckComparison(one, &compare.BuildResult{Build: "1", Runs: []int64{4}}); err != nil {
+	if err := leaks.CheckComparison(one, &compare.BuildResult{Build: "1", RunIDs: []int64{4}}); err != nil {
 		t.Errorf("a run with its build: %v", err)
 	}
 }

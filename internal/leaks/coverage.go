@@ -21,9 +21,9 @@ type TotalGrowth struct {
 // equals.
 type CoverageCell struct {
 	Build, Scenario string
-	Run             int64 // id of the run that stands for all
+	RunID           int64 // id of the run that stands for all
 	Runs            int   // how many
-	Status          analysis.Status
+	Status          analysis.VerdictStatus
 	Sentence        string // of its report
 	Sites           int64
 	At              time.Time     // of the newest upload
@@ -31,12 +31,12 @@ type CoverageCell struct {
 }
 
 // statusGravity orders the statuses of runs, the gravest last.
-var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1,
+var statusGravity = map[analysis.VerdictStatus]int{analysis.StatusInconclusive: 1,
 	analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
 
 // AddRun adds a run to the cell. A run that is not inconclusive takes precedence over one that is.
 func (c *CoverageCell) AddRun(run CoverageCell) {
-	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.Run, c.Run)) > 0
+	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.RunID, c.RunID)) > 0
 	at, runs := c.At, c.Runs+1
 	if run.At.After(at) {
 		at = run.At

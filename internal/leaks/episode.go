@@ -37,26 +37,26 @@ func episodes(sightings []Sighting, first map[int64]int) []*badEpisode {
 	now, clean, seen := map[int64]*badEpisode{}, map[int64]cleanBuild{}, map[int64]int{}
 	for i := range sightings {
 		s := &sightings[i]
-		if _, ok := seen[s.Scenario]; !ok && !s.Absent {
-			seen[s.Scenario] = s.BuildIndex
+		if _, ok := seen[s.ScenarioID]; !ok && !s.Absent {
+			seen[s.ScenarioID] = s.BuildIndex
 		}
 		switch {
 		case s.isClean():
-			clean[s.Scenario] = cleanBuild{s.BuildIndex, s.Bound}
-			if e := now[s.Scenario]; e != nil {
+			clean[s.ScenarioID] = cleanBuild{s.BuildIndex, s.Bound}
+			if e := now[s.ScenarioID]; e != nil {
 				e.over = true
 			}
-			delete(now, s.Scenario)
+			delete(now, s.ScenarioID)
 		case s.Judgement.IsBad():
-			e := now[s.Scenario]
+			e := now[s.ScenarioID]
 			if e == nil {
-				e = &badEpisode{scenario: s.Scenario, bad: s.BuildIndex, leak: -1, after: -1}
-				if c, ok := clean[s.Scenario]; ok {
+				e = &badEpisode{scenario: s.ScenarioID, bad: s.BuildIndex, leak: -1, after: -1}
+				if c, ok := clean[s.ScenarioID]; ok {
 					e.after, e.bound = c.at, c.bound
-				} else if at, ok := first[s.Scenario]; ok {
-					e.found, e.first = seen[s.Scenario] <= at, at
+				} else if at, ok := first[s.ScenarioID]; ok {
+					e.found, e.first = seen[s.ScenarioID] <= at, at
 				}
-				now[s.Scenario] = e
+				now[s.ScenarioID] = e
 				list = append(list, e)
 			}
 			if s.Began && e.bad > e.first { // what began behind the first build came in

@@ -24,11 +24,11 @@ type EvidenceKind struct {
 
 // An EvidenceRun is a run of a build, and what it says of a leak.
 type EvidenceRun struct {
-	Run                   int64
+	RunID                 int64
 	Name, Build, Scenario string
 	Kinds                 []string // of the captures that were read
 	Unread                []string // kinds of its evidence that is not read yet, or cannot be
-	Status                analysis.Status
+	Status                analysis.VerdictStatus
 	// Shows says that the run shows the leak; the fields below describe the leak in this run.
 	Shows       bool
 	Figure      Figure                // of the run by itself, without other runs of the scenario

@@ -18,8 +18,8 @@ var evidenceKinds = []leaks.EvidenceKind{
 }
 
 // told is a run that shows a leak by kinds of evidence, each given as "kind class bytes".
-func told(run int64, status analysis.Status, witnesses ...string) leaks.EvidenceRun {
-	r := leaks.EvidenceRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak",
+func told(run int64, status analysis.VerdictStatus, witnesses ...string) leaks.EvidenceRun {
+	r := leaks.EvidenceRun{RunID: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak",
 		Status: status, Shows: true, SpanNS: 7}
 	for _, w := range witnesses {
 		var kind, class string
@@ -44,7 +44,7 @@ func saying(list []leaks.KindSummary) string {
 			parts = append(parts, t.Name+": "+t.MissingText())
 			continue
 		}
-		text := fmt.Sprintf("%s: %s in run %d, %d B", t.Name, t.Class, t.GravestRun.Run, t.Outstanding.Bytes)
+		text := fmt.Sprintf("%s: %s in run %d, %d B", t.Name, t.Class, t.GravestRun.RunID, t.Outstanding.Bytes)
 		if t.Rate != nil {
 			text += ", rate"
 		}
@@ -57,8 +57,8 @@ func saying(list []leaks.KindSummary) string {
 }
 
 func TestSummarizeKinds(t *testing.T) {
-	silent := leaks.EvidenceRun{Run: 9, Kinds: []string{"trace"}, Status: noLeak}
-	clean := leaks.EvidenceRun{Run: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true,
+	silent := leaks.EvidenceRun{RunID: 9, Kinds: []string{"trace"}, Status: noLeak}
+	clean := leaks.EvidenceRun{RunID: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true,
 		Figure: figure(analysis.ClassTransient)}
 	mixed := clean
 	mixed.Kinds = []string{"trace", "log"}
@@ -116,7 +116,7 @@ func TestSummarizeKinds(t *testing.T) {
 			"2 kinds of evidence show the leak: leak (Snapshots), unreferenced (Debugger)"},
 		"a dump that is not read": {[]leaks.EvidenceRun{unread}, "Snapshots: leak in run 3, 400 B, rate; " + noTrace +
 			"; Dump: 1 run has a dump that is not read yet, or cannot be read.", "one kind of evidence shows the leak"},
-		"two of them, one is": {[]leaks.EvidenceRun{unread, unread, {Run: 2, Kinds: []string{"dump"}}},
+		"two of them, one is": {[]leaks.EvidenceRun{unread, unread, {RunID: 2, Kinds: []string{"dump"}}},
 			"Snapshots: leak in run 3, 400 B, rate; " + noTrace +
 				"; Dump: 1 run of this build has a dump, which does not show this leak. 2 runs have a dump that is not read yet, or cannot be read.", "one kind of evidence shows the leak"},
 		"a dump with pointers": {[]leaks.EvidenceRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace +

@@ -15,10 +15,10 @@ func ExampleFollow() {
 	})
 	at := func(build int64) int { return calendar.Index(&build) }
 	course := leaks.Follow([]leaks.Sighting{
-		{BuildIndex: at(4), Scenario: 1, Judgement: leaks.JudgedClean},
-		{BuildIndex: at(9), Scenario: 1, Judgement: leaks.JudgedLeaking},
-		{BuildIndex: at(7), Scenario: 1, Judgement: leaks.JudgedClean},
-		{BuildIndex: at(8), Scenario: 1, Judgement: leaks.JudgedLeaking},
+		{BuildIndex: at(4), ScenarioID: 1, Judgement: leaks.JudgedClean},
+		{BuildIndex: at(9), ScenarioID: 1, Judgement: leaks.JudgedLeaking},
+		{BuildIndex: at(7), ScenarioID: 1, Judgement: leaks.JudgedClean},
+		{BuildIndex: at(8), ScenarioID: 1, Judgement: leaks.JudgedLeaking},
 	}, leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1})
 	fmt.Printf("%s: %s\n", course.State, course.State.Note())
 	fmt.Println("first bad", course.FirstBad, "of the builds, clean before in", course.LastClean)
@@ -37,8 +37,8 @@ func ExampleDecide() {
 	finding := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Class: leak, Certain: true, State: string(state)}
 	}
-	base := &compare.BuildResult{Build: "100", Runs: []int64{1}, Findings: []compare.Finding{finding("A", leaks.StateOngoing)}}
-	head := &compare.BuildResult{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
+	base := &compare.BuildResult{Build: "100", RunIDs: []int64{1}, Findings: []compare.Finding{finding("A", leaks.StateOngoing)}}
+	head := &compare.BuildResult{Build: "101", RunIDs: []int64{2}, Findings: []compare.Finding{
 		finding("A", leaks.StateOngoing), finding("B", leaks.StateNew), finding("C", leaks.StateKnown),
 	}}
 	compared, policies := &leaks.RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)},

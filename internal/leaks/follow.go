@@ -4,8 +4,8 @@ import "slices"
 
 // A Sighting is what one build says of a signature in one scenario.
 type Sighting struct {
-	BuildIndex int   // index in the BuildOrder
-	Scenario   int64 // id
+	BuildIndex BuildIndex // index in the BuildOrder
+	ScenarioID int64      // id
 	Judgement  Judgement
 	Certain    bool // a run shows it as a leak that may fail a gate
 	Began      bool // compared with the runs before, it certainly began to leak
@@ -24,14 +24,14 @@ func (s *Sighting) isClean() bool { return s.Judgement == JudgedClean || s.Absen
 // MarkedBuilds are the builds on the line that, beside the sightings, decide the state of a leak: indexes in the
 // BuildOrder, −1 for none.
 type MarkedBuilds struct {
-	FixedIn    int // the team says that the fix is in this build
-	KnownUntil int // from this build on the leak is tolerated no longer
+	FixedIn    BuildIndex // the team says that the fix is in this build
+	KnownUntil BuildIndex // from this build on the leak is tolerated no longer
 	// FailedIn are the builds whose gate failed because of the leak, ascending.
-	FailedIn []int
+	FailedIn []BuildIndex
 	// Owned says that the leak has an owner.
 	Owned bool
-	// First is the first build with a result, by the id of the scenario: what leaks in it may have leaked before.
-	First map[int64]int
+	// FirstByScenario is the first build with a result, by the id of the scenario: what leaks in it may have leaked before.
+	FirstByScenario map[int64]BuildIndex
 }
 
 // A LeakHistory is the history of a leak along a line of builds, by its sightings and by the team's decisions. Builds
@@ -39,21 +39,21 @@ type MarkedBuilds struct {
 type LeakHistory struct {
 	// State is the state by the runs alone, without tolerance, which may end: see StateAt.
 	State     State
-	FirstBad  int // the first build in which it leaked or grew
-	LastClean int // the last build before FirstBad that was clean in the same scenario
+	FirstBad  BuildIndex // the first build in which it leaked or grew
+	LastClean BuildIndex // the last build before FirstBad that was clean in the same scenario
 	// CleanBound is the rate that LastClean excludes; nil where unknown.
 	CleanBound *CleanBound
 	// After and Since bound when it came in last: After is the last clean build before, Since the first bad one.
-	After, Since int
-	Found        bool      // no build before Since was clean: it may be as old as the scenario
-	FailedIn     int       // the first build from Since on that failed for it
-	LastBad      int       // the newest build in which it leaked or grew
-	LastSeen     int       // the newest build that shows it
-	FixedIn      int       // the build that has the fix, by runs or by the team
-	RegressedIn  int       // the build in which it was bad again after a fix
-	FixedByRuns  bool      // runs show that it is fixed, not only the team's word
-	UntilOver    bool      // it was bad in KnownUntil or later: it is tolerated no longer
-	Worst        Judgement // the gravest of all sightings
+	After, Since BuildIndex
+	Found        bool       // no build before Since was clean: it may be as old as the scenario
+	FailedIn     BuildIndex // the first build from Since on that failed for it
+	LastBad      BuildIndex // the newest build in which it leaked or grew
+	LastSeen     BuildIndex // the newest build that shows it
+	FixedIn      BuildIndex // the build that has the fix, by runs or by the team
+	RegressedIn  BuildIndex // the build in which it was bad again after a fix
+	FixedByRuns  bool       // runs show that it is fixed, not only the team's word
+	UntilOver    bool       // it was bad in KnownUntil or later: it is tolerated no longer
+	Worst        Judgement  // the gravest of all sightings
 	// Scenarios are the histories in the scenarios that it was bad in. If State is neither none nor fixed, at least one
 	// of them is open; otherwise none is.
 	Scenarios []ScenarioHistory
@@ -141,10 +141,10 @@ func (f *follower) closes(here []Sighting) bool {
 	closed := false
 	for _, s := range here {
 		if s.Judgement.IsBad() {
-			f.open[s.Scenario] = true
+			f.open[s.ScenarioID] = true
 		} else if s.isClean() {
-			closed = closed || f.open[s.Scenario]
-			delete(f.open, s.Scenario)
+			closed = closed || f.open[s.ScenarioID]
+			delete(f.open, s.ScenarioID)
 		}
 	}
 	return closed && len(f.open) == 0
@@ -171,7 +171,7 @@ func (f *follower) conclude() {
 // interval finds when the signature was bad first, and when it came in last.
 func (f *follower) interval(sightings []Sighting) {
 	c := &f.history
-	list := episodes(sightings, f.marks.First)
+	list := episodes(sightings, f.marks.FirstByScenario)
 	if first := firstEpisode(list); first != nil {
 		c.FirstBad, c.LastClean, c.CleanBound = first.begin(), first.after, first.bound
 	}

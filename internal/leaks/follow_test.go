@@ -24,10 +24,10 @@ func sightings(t *testing.T, text string) []leaks.Sighting {
 		if err != nil || !ok {
 			t.Fatalf("%q is no sighting", word)
 		}
-		s := leaks.Sighting{BuildIndex: build, Scenario: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A',
+		s := leaks.Sighting{BuildIndex: build, ScenarioID: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A',
 			AsFastAsLeak: at[len(at)-1] == 'G'}
 		if other {
-			if s.Scenario, err = strconv.ParseInt(scenario, 10, 64); err != nil {
+			if s.ScenarioID, err = strconv.ParseInt(scenario, 10, 64); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,7 +57,7 @@ var owned = leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, Owned: true}
 
 // since are the marks of a signature whose scenario has its first result in a build.
 func since(first int) leaks.MarkedBuilds {
-	return leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, First: map[int64]int{1: first}}
+	return leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, FirstByScenario: map[int64]int{1: first}}
 }
 
 // A leak stays new until a build has failed for it or somebody has taken it. What the first build of a scenario shows
@@ -79,7 +79,7 @@ func TestNewUntilItWasSaid(t *testing.T) {
 		{"1? 2L", since(1), leaks.StateFound, -1, 2},
 		{"1C 2L", since(1), leaks.StateNew, 1, 2},
 		{"1L 2C 3L", since(1), leaks.StateRegressed, 2, 3},
-		{"1L", leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, FailedIn: []int{1}, First: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
+		{"1L", leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1, FailedIn: []int{1}, FirstByScenario: map[int64]int{1: 1}}, leaks.StateOngoing, -1, 1},
 	} {
 		c := leaks.Follow(sightings(t, test.history), test.marks)
 		if c.State != test.state || c.After != test.after || c.Since != test.since {
@@ -188,7 +188,7 @@ func TestFollowAlways(t *testing.T) {
 		for build := range rng.IntN(8) {
 			for scenario := range int64(2) {
 				if rng.IntN(3) > 0 {
-					list = append(list, leaks.Sighting{BuildIndex: build, Scenario: scenario, Judgement: leaks.Judgement(rng.IntN(4))})
+					list = append(list, leaks.Sighting{BuildIndex: build, ScenarioID: scenario, Judgement: leaks.Judgement(rng.IntN(4))})
 				}
 			}
 		}
@@ -216,7 +216,7 @@ func TestFollowAlways(t *testing.T) {
 func BenchmarkFollow(b *testing.B) {
 	var list []leaks.Sighting
 	for build := range 1000 {
-		list = append(list, leaks.Sighting{BuildIndex: build, Scenario: 1, Judgement: leaks.Judgement(build / 100 % 4)})
+		list = append(list, leaks.Sighting{BuildIndex: build, ScenarioID: 1, Judgement: leaks.Judgement(build / 100 % 4)})
 	}
 	for b.Loop() {
 		leaks.Follow(list, unmarked)

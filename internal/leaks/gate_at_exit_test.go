@@ -42,7 +42,7 @@ func TestGateOfLeaksAtExit(t *testing.T) {
 		"something points into them": {leaks.Policy{FailOn: anyLeak}, nil, []compare.Finding{possible}, false, leaks.GateInconclusive, "undecided"},
 	} {
 		c := &leaks.GateCase{Policy: &test.policy, Version: 1, Asked: test.asked, Suffices: true, Origins: origins, FirstBuild: test.first,
-			Head: &compare.BuildResult{Build: "7", Statuses: []analysis.Status{analysis.StatusLeak}, Findings: test.findings}}
+			Head: &compare.BuildResult{Build: "7", Statuses: []analysis.VerdictStatus{analysis.StatusLeak}, Findings: test.findings}}
 		made := leaks.Decide(c)
 		var codes []string
 		for _, r := range made.Reasons {

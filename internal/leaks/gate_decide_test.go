@@ -48,12 +48,12 @@ func TestDecide(t *testing.T) {
 	bird := compare.Finding{Signature: "bird", Class: leak, Certain: true, Frames: []string{"app!Canary::Leak"}}
 	slow, fast := rated(sure, 60, 3, "hour"), rated(second, 41, 4, "hour")
 	release := func(list ...compare.Finding) *compare.BuildResult {
-		return &compare.BuildResult{Build: "r1", Statuses: []analysis.Status{noLeak}, Findings: list}
+		return &compare.BuildResult{Build: "r1", Statuses: []analysis.VerdictStatus{noLeak}, Findings: list}
 	}
 	for _, test := range []struct {
 		name    string
 		policy  policy
-		status  analysis.Status
+		status  analysis.VerdictStatus
 		head    findings
 		release *compare.BuildResult
 		past    map[string][]bool
@@ -117,7 +117,7 @@ func TestDecide(t *testing.T) {
 		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")),
 			nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
 		{"drift: the release decides nothing", drift, leaky, findings{slow},
-			&compare.BuildResult{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive,
+			&compare.BuildResult{Build: "r1", Statuses: []analysis.VerdictStatus{inconclusive}}, nil, leaks.GateInconclusive,
 			"doubts drift-unmeasured"},
 		{"drift: nothing says how fast", drift, leaky, findings{sure}, release(), nil, leaks.GateInconclusive,
 			"doubts drift-unmeasured"},
@@ -233,7 +233,7 @@ func TestCallsOnlyTighten(t *testing.T) {
 		}
 		return list
 	}
-	decided := []analysis.Status{noLeak}
+	decided := []analysis.VerdictStatus{noLeak}
 	heads := [][]compare.Finding{nil, {sure}, {regressed(sure), known}, {unsure}}
 	for policy := range 1 << len(kinds) {
 		for asked := range 1 << len(kinds) {

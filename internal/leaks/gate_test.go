@@ -73,7 +73,7 @@ func after(runs int, doubtful bool) compare.Finding {
 }
 
 // against is a comparison with build 1, whose runs have these statuses.
-func against(statuses []analysis.Status, rows ...compare.Row) *leaks.RunComparison {
+func against(statuses []analysis.VerdictStatus, rows ...compare.Row) *leaks.RunComparison {
 	return &leaks.RunComparison{Base: &compare.BuildResult{Build: "1", Statuses: statuses},
 		Comparison: &compare.Comparison{Rows: rows}}
 }
@@ -87,14 +87,14 @@ func theDefault() *leaks.Policy {
 // In a project without a policy only the call decides what fails.
 func TestDecideWithoutAPolicy(t *testing.T) {
 	type findings = []compare.Finding
-	decided, undecided := []analysis.Status{inconclusive, noLeak}, []analysis.Status{inconclusive, inconclusive}
+	decided, undecided := []analysis.VerdictStatus{inconclusive, noLeak}, []analysis.VerdictStatus{inconclusive, inconclusive}
 	const passed, failed, open = leaks.GatePassed, leaks.GateFailed, leaks.GateInconclusive
 	const tolerant = "1 leak, which this gate does not fail on"
 	const notNew = "no leak is new; " + tolerant
 	for _, test := range []struct {
 		name     string
 		on       string
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		head     findings
 		compared *leaks.RunComparison
 		gate     leaks.Gate

@@ -34,7 +34,7 @@ type KnownChange struct {
 
 // A DecisionChange is a run whose decision a change alters.
 type DecisionChange struct {
-	Run                   int64 // id
+	RunID                 int64 // id
 	Build, Scenario, Name string
 	From, To              Gate
 	FromWhy, ToWhy        string // in one line each
@@ -42,7 +42,7 @@ type DecisionChange struct {
 
 // A PastCase is a run that has been decided, with its GateCase.
 type PastCase struct {
-	Run                   int64
+	RunID                 int64
 	Build, Scenario, Name string
 	*GateCase
 }
@@ -56,7 +56,7 @@ func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) 
 		}
 		c := &cases[i]
 		from, to := Decide(c.GateCase), Decide(changed(c))
-		decided[i] = DecisionChange{c.Run, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why}
+		decided[i] = DecisionChange{c.RunID, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why}
 	}
 	return decided, nil
 }
@@ -78,13 +78,13 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	made := &Impact{Runs: len(cases)}
 	after := make(map[int64]*GateCase, len(then))
 	for i := range then {
-		after[then[i].Run] = then[i].GateCase
+		after[then[i].RunID] = then[i].GateCase
 	}
 	tally := map[string]*KnownChange{}
 	var order []string
 	for i := range cases {
 		c := &cases[i]
-		was, is := silencesOf(c.GateCase), silencesOf(after[c.Run])
+		was, is := silencesOf(c.GateCase), silencesOf(after[c.RunID])
 		for j := range c.Head.Findings {
 			f := &c.Head.Findings[j]
 			from, to := was[f.Signature], is[f.Signature]
@@ -108,7 +108,7 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			made.Silenced = append(made.Silenced, *s)
 		}
 	}
-	decided, err := decideTwice(ctx, cases, func(c *PastCase) *GateCase { return after[c.Run] })
+	decided, err := decideTwice(ctx, cases, func(c *PastCase) *GateCase { return after[c.RunID] })
 	made.ChangedRuns, made.Builds = turnsOf(decided), buildTurns(decided)
 	return made, err
 }

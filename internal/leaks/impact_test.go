@@ -10,9 +10,9 @@ import (
 // The effect of a change on gates is one sentence for each build; of several runs of a build the gravest counts.
 func TestImpactOnBuilds(t *testing.T) {
 	past := func(run int64, build string, findings ...compare.Finding) leaks.PastCase {
-		return leaks.PastCase{Run: run, Build: build, Scenario: "soak",
+		return leaks.PastCase{RunID: run, Build: build, Scenario: "soak",
 			GateCase: &leaks.GateCase{Policy: &leaks.Policy{}, Asked: []leaks.FailOn{leaks.FailOnLeak}, Suffices: true,
-				Head: &compare.BuildResult{Build: build, Runs: []int64{run}, Findings: findings}}}
+				Head: &compare.BuildResult{Build: build, RunIDs: []int64{run}, Findings: findings}}}
 	}
 	of := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Title: signature, Class: leak, Certain: true, State: string(state)}

@@ -6,7 +6,7 @@ import "slices"
 // this signature.
 type Namesake struct {
 	ID     int64
-	Root   int64               // id of the leak that it is part of; its own id where it is a leak of its own
+	RootID int64               // id of the leak that it is part of; its own id where it is a leak of its own
 	Joined bool                // it is part of Root because of its outline
 	Others []OutlinedSignature // the signatures whose outline it is
 }
@@ -14,10 +14,10 @@ type Namesake struct {
 // An OutlinedSignature is a signature that a Namesake may become part of. Of several signatures of one leak the root
 // comes first.
 type OutlinedSignature struct {
-	ID, Root int64
-	Text     string // "sig1:…"
-	Beside   bool   // one run shows both, by the same evidence
-	Left     bool   // a person has separated the two
+	ID, RootID int64
+	Text       string // "sig1:…"
+	Beside     bool   // one run shows both, by the same evidence
+	Left       bool   // a person has separated the two
 }
 
 // IsMistaken reports whether a namesake is joined but must not be. It stays joined where the other signature has a
@@ -25,7 +25,7 @@ type OutlinedSignature struct {
 // both.
 func (n *Namesake) IsMistaken() bool {
 	return n.Joined && slices.ContainsFunc(n.Others,
-		func(o OutlinedSignature) bool { return o.Root != n.Root || o.Beside })
+		func(o OutlinedSignature) bool { return o.RootID != n.RootID || o.Beside })
 }
 
 // Other is the signature that a Namesake is to become part of; nil for none. Two signatures that one run shows side by
@@ -35,7 +35,7 @@ func (n *Namesake) Other() *OutlinedSignature {
 		return nil
 	}
 	for i := range n.Others {
-		if o := &n.Others[i]; o.Root != n.Others[0].Root || o.Root == n.Root || o.Beside || o.Left {
+		if o := &n.Others[i]; o.RootID != n.Others[0].RootID || o.RootID == n.RootID || o.Beside || o.Left {
 			return nil
 		}
 	}
@@ -45,7 +45,7 @@ func (n *Namesake) Other() *OutlinedSignature {
 // A ReplacedSignature is a signature that no up-to-date result has any more, because its sites now have another one.
 type ReplacedSignature struct {
 	ID         int64
-	Now        int64                  // id of the signature that it is part of already; 0 for none
+	PartOfID   int64                  // id of the signature that it is part of already; 0 for none
 	Plain      bool                   // it has no triage, and no signature is part of it
 	Candidates []ReplacementCandidate // sorted by how much moved to each, most first; at least one
 }
@@ -73,9 +73,9 @@ const (
 func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction {
 	to := l.Candidates[0]
 	switch {
-	case l.Now == to.ID:
+	case l.PartOfID == to.ID:
 		return KeepAsIs
-	case l.Now == 0 && l.Plain && to.IsRoot && !leaves(to.ID):
+	case l.PartOfID == 0 && l.Plain && to.IsRoot && !leaves(to.ID):
 		return MergeAlone
 	}
 	return MergeWithParts
@@ -83,13 +83,13 @@ func (l *ReplacedSignature) Action(leaves func(id int64) bool) ReplacementAction
 
 // A SiteSignature is the part of a site that stays the same when its run is analysed again, with its signature.
 type SiteSignature[Key comparable] struct {
-	Key       Key
-	Signature int64 // id; 0 for none
-	Bytes     int64 // held
+	Key         Key
+	SignatureID int64 // id; 0 for none
+	Bytes       int64 // held
 }
 
 // A SignatureMove is a pair of signatures, the first of which sites left for the second.
-type SignatureMove struct{ From, To int64 }
+type SignatureMove struct{ FromID, ToID int64 }
 
 // WeighMoves weighs how much moved from which signature to which when a run was analysed again: the bytes that the
 // sites hold, and one for each site. A stack of one kind may be in several heaps, and counts once.
@@ -99,17 +99,17 @@ func WeighMoves[Key comparable](before, after []SiteSignature[Key]) map[Signatur
 		if held[s.Key] == nil {
 			held[s.Key] = map[int64]int64{}
 		}
-		held[s.Key][s.Signature] += max(0, s.Bytes) + 1
+		held[s.Key][s.SignatureID] += max(0, s.Bytes) + 1
 	}
 	weights, counted := map[SignatureMove]int64{}, map[Key]bool{}
 	for _, s := range after {
-		if counted[s.Key] || s.Signature == 0 {
+		if counted[s.Key] || s.SignatureID == 0 {
 			continue
 		}
 		counted[s.Key] = true
 		for from, weight := range held[s.Key] {
-			if from != s.Signature {
-				weights[SignatureMove{from, s.Signature}] += weight
+			if from != s.SignatureID {
+				weights[SignatureMove{from, s.SignatureID}] += weight
 			}
 		}
 	}

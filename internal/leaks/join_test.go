@@ -19,29 +19,29 @@ func TestNamesake(t *testing.T) {
 		other    int64 // that it is to become part of; 0 for nothing
 	}{
 		"of nothing":                  {0, false, nil, false, 0},
-		"of one":                      {0, false, outlinedList{{ID: 2, Root: 2}}, false, 2},
-		"of a leak and its part":      {0, false, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 2}}, false, 2},
-		"of parts of one leak":        {0, false, outlinedList{{ID: 3, Root: 9}, {ID: 4, Root: 9}}, false, 3},
-		"of two leaks":                {0, false, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, false, 0},
-		"of its own part":             {0, false, outlinedList{{ID: 2, Root: mine}}, false, 0},
-		"of its own part and another": {0, false, outlinedList{{ID: 2, Root: mine}, {ID: 3, Root: 3}}, false, 0},
-		"beside it in a run":          {0, false, outlinedList{{ID: 2, Root: 2, Beside: true}}, false, 0},
+		"of one":                      {0, false, outlinedList{{ID: 2, RootID: 2}}, false, 2},
+		"of a leak and its part":      {0, false, outlinedList{{ID: 2, RootID: 2}, {ID: 3, RootID: 2}}, false, 2},
+		"of parts of one leak":        {0, false, outlinedList{{ID: 3, RootID: 9}, {ID: 4, RootID: 9}}, false, 3},
+		"of two leaks":                {0, false, outlinedList{{ID: 2, RootID: 2}, {ID: 3, RootID: 3}}, false, 0},
+		"of its own part":             {0, false, outlinedList{{ID: 2, RootID: mine}}, false, 0},
+		"of its own part and another": {0, false, outlinedList{{ID: 2, RootID: mine}, {ID: 3, RootID: 3}}, false, 0},
+		"beside it in a run":          {0, false, outlinedList{{ID: 2, RootID: 2, Beside: true}}, false, 0},
 		"beside its part in a run": {0, false,
-			outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 2, Beside: true}}, false, 0},
-		"taken out by a person": {0, false, outlinedList{{ID: 2, Root: 2, Left: true}}, false, 0},
+			outlinedList{{ID: 2, RootID: 2}, {ID: 3, RootID: 2, Beside: true}}, false, 0},
+		"taken out by a person": {0, false, outlinedList{{ID: 2, RootID: 2, Left: true}}, false, 0},
 		"of which a person took one part out": {0, false,
-			outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 2, Left: true}}, false, 0},
+			outlinedList{{ID: 2, RootID: 2}, {ID: 3, RootID: 2, Left: true}}, false, 0},
 		"joined, and of nothing any more":       {2, true, nil, false, 0},
-		"joined":                                {2, true, outlinedList{{ID: 2, Root: 2}}, false, 0},
-		"joined, and of a second leak":          {2, true, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, true, 0},
-		"joined, and of another leak alone":     {2, true, outlinedList{{ID: 3, Root: 3}}, true, 0},
-		"joined, and beside it by now":          {2, true, outlinedList{{ID: 2, Root: 2, Beside: true}}, true, 0},
-		"joined, though a person took it out":   {2, true, outlinedList{{ID: 2, Root: 2, Left: true}}, false, 0},
-		"part of it by hand, which is no error": {2, false, outlinedList{{ID: 2, Root: 2}}, false, 0},
+		"joined":                                {2, true, outlinedList{{ID: 2, RootID: 2}}, false, 0},
+		"joined, and of a second leak":          {2, true, outlinedList{{ID: 2, RootID: 2}, {ID: 3, RootID: 3}}, true, 0},
+		"joined, and of another leak alone":     {2, true, outlinedList{{ID: 3, RootID: 3}}, true, 0},
+		"joined, and beside it by now":          {2, true, outlinedList{{ID: 2, RootID: 2, Beside: true}}, true, 0},
+		"joined, though a person took it out":   {2, true, outlinedList{{ID: 2, RootID: 2, Left: true}}, false, 0},
+		"part of it by hand, which is no error": {2, false, outlinedList{{ID: 2, RootID: 2}}, false, 0},
 	} {
-		n := leaks.Namesake{ID: mine, Root: mine, Joined: test.joined, Others: test.others}
+		n := leaks.Namesake{ID: mine, RootID: mine, Joined: test.joined, Others: test.others}
 		if test.root != 0 {
-			n.Root = test.root
+			n.RootID = test.root
 		}
 		if got := n.IsMistaken(); got != test.mistaken {
 			t.Errorf("%s: mistaken %v", name, got)
@@ -71,11 +71,11 @@ func TestFoldOfALeaving(t *testing.T) {
 			false, leaks.MergeWithParts},
 		"something is said of it": {leaks.ReplacedSignature{Candidates: []leaks.ReplacementCandidate{whole}},
 			false, leaks.MergeWithParts},
-		"it is part of it": {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.ReplacementCandidate{whole}},
+		"it is part of it": {leaks.ReplacedSignature{PartOfID: 2, Candidates: []leaks.ReplacementCandidate{whole}},
 			false, leaks.KeepAsIs},
-		"plain, and part of it": {leaks.ReplacedSignature{Now: 2, Plain: true,
+		"plain, and part of it": {leaks.ReplacedSignature{PartOfID: 2, Plain: true,
 			Candidates: []leaks.ReplacementCandidate{aPart}}, true, leaks.KeepAsIs},
-		"it is part of another": {leaks.ReplacedSignature{Now: 3, Plain: true,
+		"it is part of another": {leaks.ReplacedSignature{PartOfID: 3, Plain: true,
 			Candidates: []leaks.ReplacementCandidate{whole, {ID: 3, IsRoot: true}}}, false, leaks.MergeWithParts},
 		"most of it went to the first of": {leaks.ReplacedSignature{Plain: true,
 			Candidates: []leaks.ReplacementCandidate{whole, {ID: 3}}}, false, leaks.MergeAlone},

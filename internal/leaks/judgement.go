@@ -15,7 +15,7 @@ const (
 
 // JudgementOf is what one finding says: its class, and the status of the run's verdict. A clean finding counts only
 // where the run could tell a leak from what is none.
-func JudgementOf(class analysis.Class, status analysis.Status) Judgement {
+func JudgementOf(class analysis.Class, status analysis.VerdictStatus) Judgement {
 	switch {
 	case class == analysis.ClassLeak:
 		return JudgedLeaking

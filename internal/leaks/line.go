@@ -21,8 +21,8 @@ type LineBuild struct {
 type BuildLine struct {
 	Branch   string
 	Parent   string  // branch of the parent line; "" where there is no fork
-	Fork     int64   // id of the last build that the line shares with its parent; 0 for none
-	Builds   []int64 // ids, oldest first
+	ForkID   int64   // id of the last build that the line shares with its parent; 0 for none
+	BuildIDs []int64 // ids, oldest first
 	OwnCount int     // how many builds, at the end of Builds, are of the branch itself
 
 	at map[int64]int
@@ -41,15 +41,15 @@ func (l *BuildLine) IDAt(at int) *int64 {
 	if at < 0 {
 		return nil
 	}
-	return &l.Builds[at]
+	return &l.BuildIDs[at]
 }
 
 // ForkIndex is the index of the fork on the line; −1 for none.
-func (l *BuildLine) ForkIndex() int { return len(l.Builds) - l.OwnCount - 1 }
+func (l *BuildLine) ForkIndex() int { return len(l.BuildIDs) - l.OwnCount - 1 }
 
 // UpTo returns the builds of the line up to and including one; nil where the line does not have it.
 func (l *BuildLine) UpTo(build int64) []int64 {
-	return l.Builds[:l.IndexOf(build)+1]
+	return l.BuildIDs[:l.IndexOf(build)+1]
 }
 
 // BuildLines are the lines of a project's builds.
@@ -159,16 +159,16 @@ func (l *BuildLines) line(branch string, under []string) *BuildLine {
 			parent := l.branchOf(fork)
 			if parent != branch && !slices.Contains(under, parent) {
 				from := l.line(parent, append(under, branch))
-				line.Parent, line.Fork = parent, fork.ID
-				line.Builds = append(line.Builds, from.UpTo(fork.ID)...)
+				line.Parent, line.ForkID = parent, fork.ID
+				line.BuildIDs = append(line.BuildIDs, from.UpTo(fork.ID)...)
 			}
 		}
 	}
 	for _, b := range own {
-		line.Builds = append(line.Builds, b.ID)
+		line.BuildIDs = append(line.BuildIDs, b.ID)
 	}
 	line.OwnCount = len(own)
-	for at, id := range line.Builds {
+	for at, id := range line.BuildIDs {
 		line.at[id] = at
 	}
 	l.list[branch] = line

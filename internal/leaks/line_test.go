@@ -52,7 +52,7 @@ func TestLines(t *testing.T) {
 		lines := leaks.NewBuildLines(lined(test.builds), test.chosen)
 		line := lines.Of(test.branch)
 		var words []string
-		for at, id := range line.Builds {
+		for at, id := range line.BuildIDs {
 			if at > 0 && at == line.ForkIndex()+1 {
 				words = append(words, "|")
 			}
@@ -68,7 +68,7 @@ func TestPlacesOnALine(t *testing.T) {
 	lines := leaks.NewBuildLines(lined("m1 m2 x1 m3"), "")
 	x := lines.Of("x")
 	if x.IndexOf(3) != 2 || x.IndexOf(4) != -1 || *x.IDAt(2) != 3 || x.IDAt(-1) != nil || fmt.Sprint(x.UpTo(2)) != "[1 2]" || len(x.UpTo(4)) != 0 ||
-		x.Parent != "main" || x.Fork != 2 || lines.OfBuild(3) != x || lines.OfBuild(9) != nil || lines.BuildName(9) != "" {
+		x.Parent != "main" || x.ForkID != 2 || lines.OfBuild(3) != x || lines.OfBuild(9) != nil || lines.BuildName(9) != "" {
 		t.Errorf("%+v", x)
 	}
 	var branches []string
@@ -78,7 +78,7 @@ func TestPlacesOnALine(t *testing.T) {
 	if got := strings.Join(branches, " "); got != "main x" {
 		t.Error(got)
 	}
-	if none := leaks.NewBuildLines(nil, ""); len(none.Of("main").Builds) != 0 || len(none.All()) != 1 {
+	if none := leaks.NewBuildLines(nil, ""); len(none.Of("main").BuildIDs) != 0 || len(none.All()) != 1 {
 		t.Errorf("%+v", none)
 	}
 }

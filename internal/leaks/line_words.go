@@ -28,7 +28,7 @@ type LineState struct {
 // A RunOdds is the probability, by one run, that the site leaks.
 type RunOdds struct {
 	Build       string   `json:"build"`
-	Run         int64    `json:"run"`
+	RunID       int64    `json:"run"`
 	Probability *float64 `json:"probability"` // 0 to 1; nil where the evidence could not tell
 	Bytes       *int64   `json:"bytes"`       // growth in the run; nil where unknown
 }

@@ -28,16 +28,16 @@ func FirstToolsOn(line *BuildLine, runs []RunSighting) map[int64][]string {
 	tools, first := map[int64][]string{}, map[int64]int{}
 	for i := range runs {
 		r := &runs[i]
-		at := line.IndexOf(r.Build)
+		at := line.IndexOf(r.BuildID)
 		if at < 0 || r.Absent || !r.Class.IsSuspect() {
 			continue
 		}
-		was, ok := first[r.Scenario]
+		was, ok := first[r.ScenarioID]
 		if !ok || at < was {
-			first[r.Scenario], tools[r.Scenario] = at, nil
+			first[r.ScenarioID], tools[r.ScenarioID] = at, nil
 		}
 		if !ok || at <= was {
-			tools[r.Scenario] = append(tools[r.Scenario], r.Tools...)
+			tools[r.ScenarioID] = append(tools[r.ScenarioID], r.Tools...)
 		}
 	}
 	return tools

@@ -84,14 +84,14 @@ func TestGravestGate(t *testing.T) {
 
 func TestCellTakesTheRunThatSpeaks(t *testing.T) {
 	var c leaks.CoverageCell
-	c.AddRun(leaks.CoverageCell{Run: 1, Status: "inconclusive"})
-	c.AddRun(leaks.CoverageCell{Run: 2, Status: "leak"})
-	c.AddRun(leaks.CoverageCell{Run: 3, Status: "no-leak"})
-	if c.Run != 2 || c.Runs != 3 {
+	c.AddRun(leaks.CoverageCell{RunID: 1, Status: "inconclusive"})
+	c.AddRun(leaks.CoverageCell{RunID: 2, Status: "leak"})
+	c.AddRun(leaks.CoverageCell{RunID: 3, Status: "no-leak"})
+	if c.RunID != 2 || c.Runs != 3 {
 		t.Errorf("%+v", c)
 	}
-	c.AddRun(leaks.CoverageCell{Run: 4, Status: "leak"})
-	if c.Run != 4 || c.Runs != 4 {
+	c.AddRun(leaks.CoverageCell{RunID: 4, Status: "leak"})
+	if c.RunID != 4 || c.Runs != 4 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -70,7 +70,7 @@ type PastLine struct {
 func (p *PastLine) Origin() Origin {
 	var own []Sighting
 	for _, s := range p.Sightings {
-		if s.Scenario == p.Scenario && s.BuildIndex <= p.Head {
+		if s.ScenarioID == p.Scenario && s.BuildIndex <= p.Head {
 			own = append(own, s)
 		}
 	}
@@ -79,7 +79,7 @@ func (p *PastLine) Origin() Origin {
 		if at < 0 {
 			return ""
 		}
-		return p.Name(p.Builds[at])
+		return p.Name(p.BuildIDs[at])
 	}
 	c := Follow(own, p.Marks)
 	if c.Since < 0 {

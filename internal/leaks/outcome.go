@@ -7,19 +7,19 @@ import (
 
 // A SignatureFinding is one finding of a signature in a run of a build.
 type SignatureFinding struct {
-	Run       int64
-	Signature int64 // id of the finding's own signature: parts of one leak have different ones
-	Status    analysis.Status
+	RunID       int64
+	SignatureID int64 // id of the finding's own signature: parts of one leak have different ones
+	Status      analysis.VerdictStatus
 	Figure
 }
 
 // An Outcome is what the runs of one build, in one scenario or over several, say of a signature.
 type Outcome struct {
-	Build    string
-	Scenario string // that of Run, if the outcome is over several scenarios
-	Runs     int    // how many have a result
-	Findings int    // how many of Runs show the signature
-	Run      int64  // id of the run with the gravest finding; without one, of the newest run
+	Build       string
+	Scenario    string // of the run RunID, if the outcome is over several scenarios
+	Runs        int    // how many have a result
+	RunsShowing int    // how many of Runs show the signature
+	RunID       int64  // the run with the gravest finding; without one, the newest run
 	// Exercised says that a run shows the signature, leaking or not. If it is false nothing is known, which is not the
 	// same as clean.
 	Exercised bool
@@ -27,7 +27,7 @@ type Outcome struct {
 	// no run shows the leak: such a build is clean. It is nil otherwise.
 	Absent    *compare.RanFrame
 	Judgement Judgement
-	Figure    // of Run
+	Figure    // of the run RunID
 }
 
 // IsClean reports whether a run shows the signature and could tell a leak from other growth, and no run says that it
@@ -44,12 +44,12 @@ func (o *Outcome) IsBad() bool { return o.Exercised && o.Class.IsSuspect() }
 // Take adds a finding to the outcome, which shows the gravest finding, among equals that of the newest run. Take
 // reports whether the outcome now shows this finding.
 func (o *Outcome) Take(s *SignatureFinding) bool {
-	o.Findings++
+	o.RunsShowing++
 	o.Judgement = max(o.Judgement, JudgementOf(s.Class, s.Status))
-	if o.Exercised && !graver(&s.Figure, s.Run, &o.Figure, o.Run) {
+	if o.Exercised && !graver(&s.Figure, s.RunID, &o.Figure, o.RunID) {
 		return false
 	}
-	o.Exercised, o.Run, o.Figure = true, s.Run, s.Figure
+	o.Exercised, o.RunID, o.Figure = true, s.RunID, s.Figure
 	return true
 }
 

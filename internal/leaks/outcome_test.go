@@ -25,7 +25,7 @@ const (
 func TestJudgementOf(t *testing.T) {
 	for _, test := range []struct {
 		class    analysis.Class
-		status   analysis.Status
+		status   analysis.VerdictStatus
 		want     leaks.Judgement
 		isBad    bool
 		standsIn analysis.Class
@@ -58,7 +58,7 @@ func TestOutcomeIsClean(t *testing.T) {
 	for _, test := range []struct {
 		name               string
 		class              analysis.Class // "" where no run shows it
-		status             analysis.Status
+		status             analysis.VerdictStatus
 		caller             *compare.RanFrame
 		clean, absent, bad bool
 	}{
@@ -73,7 +73,7 @@ func TestOutcomeIsClean(t *testing.T) {
 	} {
 		o := leaks.Outcome{Build: "1", Absent: test.caller}
 		if test.class != "" {
-			o.Take(&leaks.SignatureFinding{Run: 1, Status: test.status, Figure: figure(test.class)})
+			o.Take(&leaks.SignatureFinding{RunID: 1, Status: test.status, Figure: figure(test.class)})
 		}
 		if o.IsClean() != test.clean || o.IsAbsent() != test.absent || o.IsBad() != test.bad {
 			t.Errorf("%s: clean %t, absent %t, bad %t", test.name, o.IsClean(), o.IsAbsent(), o.IsBad())
@@ -150,7 +150,7 @@ func TestOutcomeOfABuild(t *testing.T) {
 	type takenFinding struct {
 		run    int64
 		class  analysis.Class
-		status analysis.Status
+		status analysis.VerdictStatus
 		grew   int64
 		speaks bool // now
 	}
@@ -186,15 +186,15 @@ func TestOutcomeOfABuild(t *testing.T) {
 		"clean, but growing in the next": {[]takenFinding{{3, cache, noLeak, 0, true}, {4, grows, inconclusive, 0, true}}, 4,
 			grows, false, true, true},
 	} {
-		o := leaks.Outcome{Build: "1", Runs: 9, Run: 7}
+		o := leaks.Outcome{Build: "1", Runs: 9, RunID: 7}
 		for _, s := range test.taken {
-			if got := o.Take(&leaks.SignatureFinding{Run: s.run, Signature: 1, Status: s.status,
+			if got := o.Take(&leaks.SignatureFinding{RunID: s.run, SignatureID: 1, Status: s.status,
 				Figure: figure(s.class, grew(s.grew))}); got != s.speaks {
 				t.Errorf("%s: run %d speaks: %v", name, s.run, got)
 			}
 		}
-		if o.Run != test.run || o.Class != test.class || o.IsClean() != test.clean || o.IsBad() != test.bad ||
-			o.Exercised != test.isExercised || o.Findings != len(test.taken) || o.Runs != 9 {
+		if o.RunID != test.run || o.Class != test.class || o.IsClean() != test.clean || o.IsBad() != test.bad ||
+			o.Exercised != test.isExercised || o.RunsShowing != len(test.taken) || o.Runs != 9 {
 			t.Errorf("%s: %+v, clean %v, bad %v", name, o, o.IsClean(), o.IsBad())
 		}
 	}

@@ -7,9 +7,9 @@ type PastFinding struct {
 	Signature string
 	Order     int // of the run: the oldest has the least
 	Class     analysis.Class
-	Certain   bool            // a leak that may fail a gate
-	Status    analysis.Status // of the run
-	Absent    bool            // the run does not show it although its callers ran
+	Certain   bool                   // a leak that may fail a gate
+	Status    analysis.VerdictStatus // of the run
+	Absent    bool                   // the run does not show it although its callers ran
 }
 
 // found reports whether the run found the leak, and whether it decides about it at all.

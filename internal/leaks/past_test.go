@@ -47,8 +47,8 @@ func TestPastOf(t *testing.T) {
 // The gravest run of a cell speaks for it, of equals the newest; the cell counts all and knows the newest upload.
 func TestCells(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC) }
-	run := func(id int64, status analysis.Status, hour int) CoverageCell {
-		return CoverageCell{Run: id, Status: status, At: at(hour), Sentence: fmt.Sprint("of ", id), Runs: 99}
+	run := func(id int64, status analysis.VerdictStatus, hour int) CoverageCell {
+		return CoverageCell{RunID: id, Status: status, At: at(hour), Sentence: fmt.Sprint("of ", id), Runs: 99}
 	}
 	for name, test := range map[string]struct {
 		runs []CoverageCell
@@ -67,7 +67,7 @@ func TestCells(t *testing.T) {
 		for _, r := range test.runs {
 			c.AddRun(r)
 		}
-		if c.Run != test.run || c.Sentence != fmt.Sprint("of ", test.run) || c.Runs != len(test.runs) || !c.At.Equal(at(test.hour)) {
+		if c.RunID != test.run || c.Sentence != fmt.Sprint("of ", test.run) || c.Runs != len(test.runs) || !c.At.Equal(at(test.hour)) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}

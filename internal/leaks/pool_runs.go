@@ -18,7 +18,7 @@ const MaxRunsBefore = 20
 // A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough to
 // judge growth.
 type PoolRun struct {
-	Run          int64
+	RunID        int64
 	Build        string
 	Rank         BuildRank          // of the build, on the line that is judged
 	PartLengths  score.PartLengths  // zero where unknown

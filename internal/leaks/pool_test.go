@@ -75,7 +75,7 @@ func (c *poolCase) pool() *leaks.Pool {
 	p := &leaks.Pool{Judge: pooledFrom, Absent: map[string]bool{}, RatingByRun: c.shown}
 	for i, name := range c.runs {
 		build, _, _ := strings.Cut(name, "/")
-		p.Runs = append(p.Runs, leaks.PoolRun{Run: int64(i), Build: build, Rank: placeOfBuild(build),
+		p.Runs = append(p.Runs, leaks.PoolRun{RunID: int64(i), Build: build, Rank: placeOfBuild(build),
 			PartLengths: score.PartLengths{Unit: "hour", Over: [score.RunParts]float64{1, 1, 1, 1}}})
 	}
 	for _, build := range strings.Fields(c.absent) {
@@ -294,7 +294,7 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 		for build := range 1 + rng.IntN(12) {
 			for range rng.IntN(4) {
 				name := fmt.Sprint(build)
-				runs = append(runs, leaks.PoolRun{Run: int64(len(runs)), Build: name, Rank: placeOfBuild(name)})
+				runs = append(runs, leaks.PoolRun{RunID: int64(len(runs)), Build: name, Rank: placeOfBuild(name)})
 			}
 		}
 		if len(runs) == 0 {
@@ -331,7 +331,7 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 			if after.RatingByRun[i] == nil {
 				continue
 			}
-			was := slices.IndexFunc(runs, func(old leaks.PoolRun) bool { return old.Run == r.Run })
+			was := slices.IndexFunc(runs, func(old leaks.PoolRun) bool { return old.RunID == r.RunID })
 			judged, pooled := after.Rate(i, after.RatingByRun[i])
 			if i >= from && i < to { // what is read of them suffices
 				partJudged, partPooled := part.Rate(i-first, after.RatingByRun[i])
@@ -342,7 +342,7 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 			}
 			old, oldPooled := before.Rate(was, before.RatingByRun[was])
 			if !reflect.DeepEqual(judged, old) || !reflect.DeepEqual(pooled, oldPooled) {
-				t.Fatalf("run %d changed with run %d of %v, and is not in %d to %d", r.Run, changed, after.Runs, from, to)
+				t.Fatalf("run %d changed with run %d of %v, and is not in %d to %d", r.RunID, changed, after.Runs, from, to)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func workPool(runs ...[2]float64) *Pool {
 	p := &Pool{}
 	for i, r := range runs {
-		p.Runs = append(p.Runs, PoolRun{Run: int64(i), Build: "1", Rank: LineRank(1),
+		p.Runs = append(p.Runs, PoolRun{RunID: int64(i), Build: "1", Rank: LineRank(1),
 			ExitWork: &analysis.ExitWork{Unit: "document", Count: r[0], Lists: 1}, ExitTools: []string{"vld"}})
 		var rating *RunRating
 		if r[1] >= 0 {

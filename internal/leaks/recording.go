@@ -94,7 +94,7 @@ func (r *RecordingState) since() time.Time {
 
 // A StoredRecording is the state of a run's recording, and when the server was told it.
 type StoredRecording struct {
-	Run             int64
+	RunID           int64
 	Build, Scenario string
 	RecordingState
 	ReportedAt time.Time // by the server's clock
@@ -112,7 +112,7 @@ const (
 // A RecordingWarning is a recording that somebody must look after.
 type RecordingWarning struct {
 	Kind     RecordingWarningKind `json:"kind"`
-	Run      int64                `json:"run"`
+	RunID    int64                `json:"run"`
 	Host     string               `json:"host"`
 	Process  string               `json:"process"`
 	Since    time.Time            `json:"since"` // when the settings were changed, or the watch was last heard of
@@ -149,7 +149,7 @@ func RecordingWarnings(list []StoredRecording, server, project string, now time.
 // warnings are those of one recording.
 func (r *StoredRecording) warnings(flags string, now time.Time) (list []RecordingWarning) {
 	add := func(kind RecordingWarningKind, since time.Time, sentence, do string) {
-		list = append(list, RecordingWarning{Kind: kind, Run: r.Run, Host: r.Host, Process: r.Process.Image,
+		list = append(list, RecordingWarning{Kind: kind, RunID: r.RunID, Host: r.Host, Process: r.Process.Image,
 			Since: since, Sentence: sentence, Do: do})
 	}
 	silent := r.silent(now)

@@ -13,7 +13,7 @@ var recordingBegan = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // watched is a watch that told the server at a time after its begin; its settings are on.
 func watched(host, image string, told time.Duration) leaks.StoredRecording {
-	r := leaks.StoredRecording{Run: 7, Build: "b 7", Scenario: "soak", ReportedAt: recordingBegan.Add(told)}
+	r := leaks.StoredRecording{RunID: 7, Build: "b 7", Scenario: "soak", ReportedAt: recordingBegan.Add(told)}
 	r.Host, r.State, r.Process.Image, r.Began = host, "running", image, recordingBegan
 	r.Watch, r.EveryNS = true, int64(time.Hour)
 	r.Settings.Changed = append(r.Settings.Changed, struct {

@@ -63,7 +63,7 @@ func reportsOf(r *analysis.Report, baseline []BaselineReport) *runReports {
 	for i := range o.baseline {
 		b := &o.baseline[i]
 		side := compare.ResultOf(b.Name, b.Report)
-		side.Statuses = []analysis.Status{b.OwnVerdict().Status}
+		side.Statuses = []analysis.VerdictStatus{b.OwnVerdict().Status}
 		side.Findings = names.rename(side.Findings)
 		shown := shownIn(b.Report)
 		names.add(shown)
@@ -92,7 +92,7 @@ func digestsOf(r *analysis.Report) string {
 }
 
 func poolRun(name string, at int, r *analysis.Report) PoolRun {
-	run := PoolRun{Run: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHoldingFindings(r.Findings)}
+	run := PoolRun{RunID: int64(at), Build: name, Rank: LineRank(at), HoldingSites: CountHoldingFindings(r.Findings)}
 	if r.PartLengths != nil {
 		run.PartLengths = *r.PartLengths
 	}
@@ -142,7 +142,7 @@ func (o *runReports) base() *compare.BuildResult {
 			if ids[f.Signature] == 0 {
 				ids[f.Signature] = int64(len(ids) + 1)
 			}
-			list = append(list, ComparedFinding{Run: run, Leak: ids[f.Signature], Finding: f})
+			list = append(list, ComparedFinding{RunID: run, LeakID: ids[f.Signature], Finding: f})
 		}
 		if imageOf(o.baseline[i].Report) != all.Build {
 			all.Build = ""
@@ -156,7 +156,7 @@ func (o *runReports) base() *compare.BuildResult {
 // head is the run as a build's result, each finding judged together with what the runs of the baseline show of it.
 func (o *runReports) head() *compare.BuildResult {
 	side := compare.ResultOf(cmp.Or(imageOf(o.Report), "run"), o.Report)
-	side.Label, side.Statuses = headLabel, []analysis.Status{o.OwnVerdict().Status}
+	side.Label, side.Statuses = headLabel, []analysis.VerdictStatus{o.OwnVerdict().Status}
 	for i := range o.Findings {
 		f, out := &o.Findings[i], &side.Findings[i]
 		rating, pooled := o.rate(f)

@@ -21,7 +21,7 @@ const (
 )
 
 // statusOf is the verdict that stands for a gate.
-var statusOf = map[Gate]analysis.Status{GateFailed: analysis.StatusLeak, GatePassed: analysis.StatusNoLeak,
+var statusOf = map[Gate]analysis.VerdictStatus{GateFailed: analysis.StatusLeak, GatePassed: analysis.StatusNoLeak,
 	GateInconclusive: analysis.StatusInconclusive}
 
 // record writes the verdict into the report of the run.

@@ -42,7 +42,7 @@ func ImportRules(kind, text string) (blame.RuleImport, error) {
 type RuleStack struct {
 	Frames []*analysis.Frame // innermost first
 	Kind   string
-	Run    int64 // id of the newest run that shows it
+	RunID  int64 // id of the newest run that shows it
 	// Signature and Title are those of the leak that the stack is part of. Tolerated says that the team tolerates it,
 	// whatever rules say.
 	Signature, Title string
@@ -78,7 +78,7 @@ func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPrev
 	for i, s := range t.Stacks {
 		judged[i] = blame.Stack{Kind: s.Kind, Count: 1}
 		for _, f := range s.Frames {
-			judged[i].Frames = append(judged[i].Frames, t.Runs[s.Run].frame(f))
+			judged[i].Frames = append(judged[i].Frames, t.Runs[s.RunID].frame(f))
 		}
 	}
 	moves, err := blame.MovedSignatures(ctx, before, after, judged)

@@ -52,8 +52,8 @@ func TestPreviewRules(t *testing.T) {
 		}
 		return list
 	}
-	stacks := []leaks.RuleStack{{Frames: frames("Alloc", "Work", "main"), Kind: "heap", Run: 1},
-		{Frames: frames("Other", "main"), Kind: "heap", Run: 2}}
+	stacks := []leaks.RuleStack{{Frames: frames("Alloc", "Work", "main"), Kind: "heap", RunID: 1},
+		{Frames: frames("Other", "main"), Kind: "heap", RunID: 2}}
 	head := &analysis.Report{Process: analysis.Process{Name: "app.exe"},
 		Modules: []analysis.Module{{Name: "app.exe", Path: `C:\app.exe`, Own: true}}}
 	runs := map[int64]*leaks.RuleContext{1: leaks.NewRuleContext(head, nil), 2: leaks.NewRuleContext(head, []string{"app"})}

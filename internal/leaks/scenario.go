@@ -11,14 +11,14 @@ import (
 // A ScenarioHistory is the history of a leak in one scenario that it was bad in. Builds are indexes in the BuildOrder,
 // −1 for none.
 type ScenarioHistory struct {
-	Scenario        int64 // id
+	ScenarioID      int64 // id
 	Open            bool  // bad, and not clean since; a signature is fixed when no scenario is open
-	FirstBad        int
-	LastBadBuild    int
-	FirstCleanAfter int  // the first build after LastBadBuild that is clean
-	Absent          bool // FirstCleanAfter does not show it although its callers ran
-	Tried           int  // the newest build after LastBadBuild that shows it and does not decide
-	LastSeen        int  // the newest build that shows it
+	FirstBad        BuildIndex
+	LastBad         BuildIndex
+	FirstCleanAfter BuildIndex // the first build after LastBad that is clean
+	Absent          bool       // FirstCleanAfter does not show it although its callers ran
+	LastUndecided   BuildIndex // the newest build after LastBad that shows it and does not decide
+	LastSeen        BuildIndex // the newest build that shows it
 }
 
 // historyByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that
@@ -29,33 +29,33 @@ func historyByScenario(sightings []Sighting, open map[int64]bool) []ScenarioHist
 	seen := map[int64]int{}
 	for _, s := range sightings {
 		if !s.Absent {
-			seen[s.Scenario] = s.BuildIndex
+			seen[s.ScenarioID] = s.BuildIndex
 		}
-		k, bad := at[s.Scenario]
+		k, bad := at[s.ScenarioID]
 		if !bad {
 			if !s.Judgement.IsBad() {
 				continue
 			}
 			k = len(list)
-			at[s.Scenario] = k
-			list = append(list, ScenarioHistory{Scenario: s.Scenario, FirstBad: s.BuildIndex})
+			at[s.ScenarioID] = k
+			list = append(list, ScenarioHistory{ScenarioID: s.ScenarioID, FirstBad: s.BuildIndex})
 		}
 		switch c := &list[k]; {
 		case s.Judgement.IsBad():
-			c.LastBadBuild, c.FirstCleanAfter, c.Absent, c.Tried = s.BuildIndex, -1, false, -1
+			c.LastBad, c.FirstCleanAfter, c.Absent, c.LastUndecided = s.BuildIndex, -1, false, -1
 		case s.isClean():
 			if c.FirstCleanAfter < 0 {
 				c.FirstCleanAfter, c.Absent = s.BuildIndex, s.Absent
 			}
 		default:
-			c.Tried = s.BuildIndex
+			c.LastUndecided = s.BuildIndex
 		}
 	}
 	for i := range list {
 		c := &list[i]
-		c.Open, c.LastSeen = open[c.Scenario], seen[c.Scenario]
+		c.Open, c.LastSeen = open[c.ScenarioID], seen[c.ScenarioID]
 	}
-	sorting.Stable(list, func(a, b ScenarioHistory) int { return int(a.Scenario - b.Scenario) })
+	sorting.Stable(list, func(a, b ScenarioHistory) int { return int(a.ScenarioID - b.ScenarioID) })
 	return list
 }
 

@@ -43,7 +43,7 @@ func TestStateIsTheGravest(t *testing.T) {
 		for build := range 1 + random.IntN(6) {
 			for scenario := range int64(3) {
 				if random.IntN(2) == 0 {
-					s := leaks.Sighting{BuildIndex: build, Scenario: scenario, Judgement: leaks.Judgement(random.IntN(4))}
+					s := leaks.Sighting{BuildIndex: build, ScenarioID: scenario, Judgement: leaks.Judgement(random.IntN(4))}
 					if s.Judgement == leaks.JudgedUndecided {
 						s.Absent = random.IntN(2) == 0
 					}

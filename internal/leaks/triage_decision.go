@@ -62,8 +62,8 @@ func (w *TriageDecision) MarksOn(line *BuildLine, c *BuildOrder) MarkedBuilds {
 		if from < 0 {
 			break
 		}
-		for at := range line.Builds {
-			if c.Index(&line.Builds[at]) >= from {
+		for at := range line.BuildIDs {
+			if c.Index(&line.BuildIDs[at]) >= from {
 				m.KnownUntil = at
 				break
 			}

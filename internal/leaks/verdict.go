@@ -41,10 +41,10 @@ type RunVerdict struct {
 // RunResult is what is stored about a run before its gate is decided.
 type RunResult struct {
 	RunFacts
-	Status   analysis.Status // of its report; "" before the first report
-	Sentence string          // of its report
-	Next     *analysis.Next  // of its report; nil where that is decided
-	Error    string          // why the last analysis failed; "" where it did not
+	Status   analysis.VerdictStatus // of its report; "" before the first report
+	Sentence string                 // of its report
+	Next     *analysis.Next         // of its report; nil where that is decided
+	Error    string                 // why the last analysis failed; "" where it did not
 	// Unreadable says why the first file that failed could not be read; it is used where there is no report.
 	Unreadable string
 }

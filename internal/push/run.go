@@ -109,7 +109,7 @@ func runPath(id int64) string { return "/api/v1/runs/" + strconv.FormatInt(id, 1
 
 // A RunVerdict is the server's decision on a run, field by field as the API has it.
 type RunVerdict struct {
-	Run      int64     `json:"run"`
+	RunID    int64     `json:"run"`
 	State    string    `json:"state"`
 	Status   string    `json:"status"`
 	Gate     string    `json:"gate"` // one of outcome.Gate…
@@ -197,7 +197,7 @@ func (s *signatures) UnmarshalJSON(text []byte) error {
 // A Baseline is what a run was compared with.
 type Baseline struct {
 	Build    string  `json:"build"`
-	Runs     []int64 `json:"runs"`
+	RunIDs   []int64 `json:"runs"`
 	Sentence string  `json:"sentence"`
 	URL      string  `json:"url"`
 }

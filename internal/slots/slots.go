@@ -11,8 +11,8 @@ import (
 
 // A Holder is who takes a slot. The zero value is somebody unknown, whom only the number of all slots bounds.
 type Holder struct {
-	Project int64  // of a token; 0 for a holder that belongs to no single project
-	Account string // a token, a user or an address
+	ProjectID int64  // of a token; 0 for a holder that belongs to no single project
+	Account   string // a token, a user or an address
 }
 
 // Limits are how many slots there are, and how many of them one account and one project may hold. All three are at
@@ -95,7 +95,7 @@ func (s *Slots) grant() {
 		w := s.waiting[best]
 		s.waiting = slices.Delete(s.waiting, best, best+1)
 		s.held++
-		count(s.projects, w.holder.Project, 1)
+		count(s.projects, w.holder.ProjectID, 1)
 		count(s.accounts, w.holder.Account, 1)
 		close(w.granted)
 	}
@@ -104,14 +104,14 @@ func (s *Slots) grant() {
 // release takes a slot from its holder and gives it to the next one.
 func (s *Slots) release(h Holder) {
 	s.held--
-	count(s.projects, h.Project, -1)
+	count(s.projects, h.ProjectID, -1)
 	count(s.accounts, h.Account, -1)
 	s.grant()
 }
 
 // within reports whether a waiter may hold one more slot than now.
 func (s *Slots) within(w *waiter) bool {
-	return s.projects[w.holder.Project] < s.limits.Project && s.accounts[w.holder.Account] < s.limits.Account
+	return s.projects[w.holder.ProjectID] < s.limits.Project && s.accounts[w.holder.Account] < s.limits.Account
 }
 
 // before reports whether a free slot goes to a rather than to b, who has waited longer.
@@ -121,8 +121,8 @@ func (s *Slots) before(a, b Holder) bool {
 
 // share is how many slots the project of a holder has, or the account of one without a project.
 func (s *Slots) share(h Holder) int {
-	if h.Project != 0 {
-		return s.projects[h.Project]
+	if h.ProjectID != 0 {
+		return s.projects[h.ProjectID]
 	}
 	return s.accounts[h.Account]
 }

@@ -42,7 +42,7 @@ func try(t *testing.T, s *Slots, h Holder) (leave func(), waits bool) {
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Limits{All: 6, Project: 4, Account: 3})
-		one := Holder{Project: 1, Account: "token 1"}
+		one := Holder{ProjectID: 1, Account: "token 1"}
 		var held []func()
 		for range 3 {
 			held = append(held, take(t, s, one))
@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 		if _, waits := try(t, s, one); !waits {
 			t.Error("an account holds 4 of 3")
 		}
-		two := Holder{Project: 1, Account: "token 2"}
+		two := Holder{ProjectID: 1, Account: "token 2"}
 		held = append(held, take(t, s, two))
 		if _, waits := try(t, s, two); !waits {
 			t.Error("a project holds 5 of 4")

@@ -192,7 +192,7 @@ func readAbsences(ctx context.Context, q db.Querier, roots []int64, scenario int
 		`select a.signature_id, r.build_id, r.scenario_id, r.stretches, r.stretch_unit`+unshown+
 			` and ($2 = 0 or r.scenario_id = $2)`, roots, scenario)
 	for _, r := range rows {
-		tell(r.SignatureID, &leaks.RunSighting{Build: r.BuildID, Scenario: r.ScenarioID, Absent: true,
+		tell(r.SignatureID, &leaks.RunSighting{BuildID: r.BuildID, ScenarioID: r.ScenarioID, Absent: true,
 			Watched: score.RunRetention{LogOdds: math.NaN(), PartLengths: partLengthsOf(r.StretchUnit, r.Stretches)}})
 	}
 	return err

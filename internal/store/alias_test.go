@@ -181,7 +181,7 @@ func TestMergeAndSplit(t *testing.T) {
 		t.Error(got)
 	}
 	side := must[[]store.Finding](t)(firstOf(l.now().ListFindings(t.Context(),
-		store.FindingQuery{Run: l.runs["3"], Limit: 9})))
+		store.FindingQuery{RunID: l.runs["3"], Limit: 9})))
 	if len(side) != 1 || side[0].Signature != "C" || side[0].Own != "A" || side[0].State != leaks.StateKnown {
 		t.Errorf("%+v", side)
 	}

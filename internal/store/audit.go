@@ -23,9 +23,9 @@ type AuditRow struct {
 
 // An AuditPage chooses a page of an audit.
 type AuditPage struct {
-	After  int64 // id of a row: only older ones; 0 for the newest
-	Offset int   // how many of these rows to skip
-	Limit  int   // most rows of the page
+	AfterID int64 // id of a row: only older ones; 0 for the newest
+	Offset  int   // how many of these rows to skip
+	Limit   int   // most rows of the page
 }
 
 // ListSignatureChanges lists the changes of a leak and of the signatures that became part of it, newest first, or
@@ -37,7 +37,7 @@ func (v View) ListSignatureChanges(ctx context.Context, project, signature strin
 	}
 	list, err := db.All[AuditRow](ctx, db.Q(v), `
 		select a.id, a.actor, a.verified, a.action, a.before, a.after, a.at, s.text as signature from signatures s join signature_audit a on a.signature_id = s.id
-		where s.root_id = $1 and ($2 = 0 or a.id < $2) order by a.id desc limit $3 offset $4`, at.Root, q.After, q.Limit, q.Offset)
+		where s.root_id = $1 and ($2 = 0 or a.id < $2) order by a.id desc limit $3 offset $4`, at.Root, q.AfterID, q.Limit, q.Offset)
 	return list, db.Wrap("audit", err)
 }
 
@@ -50,7 +50,7 @@ func (v View) ListProjectChanges(ctx context.Context, project string, q AuditPag
 	}
 	list, err := db.All[AuditRow](ctx, db.Q(v), `
 		select id, actor, verified, action, before, after, at, '' as signature from project_audit
-		where project_id = $1 and ($2 = 0 or id < $2) order by id desc limit $3 offset $4`, id, q.After, q.Limit, q.Offset)
+		where project_id = $1 and ($2 = 0 or id < $2) order by id desc limit $3 offset $4`, id, q.AfterID, q.Limit, q.Offset)
 	return list, db.Wrap("audit of a project", err)
 }
 
@@ -58,6 +58,6 @@ func (v View) ListProjectChanges(ctx context.Context, project string, q AuditPag
 func (v View) ListServerChanges(ctx context.Context, q AuditPage) ([]AuditRow, error) {
 	list, err := db.All[AuditRow](ctx, db.Q(v), `
 		select id, actor, verified, action, before, after, at, '' as signature from server_audit
-		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.After, q.Limit, q.Offset)
+		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.AfterID, q.Limit, q.Offset)
 	return list, db.Wrap("audit of the server", err)
 }

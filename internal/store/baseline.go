@@ -62,7 +62,7 @@ func (v View) FindBaselineOfBuild(ctx context.Context, project, scenario, build 
 		return "", db.Wrap("lines", err)
 	}
 	// The query leaves out builds that cannot be the head's baseline, because projects have thousands of builds.
-	line := lines.OfBuild(head.ID).Builds
+	line := lines.OfBuild(head.ID).BuildIDs
 	list, err := candidates(ctx, db.Q(v), project, scenario, `(b.id = p.baseline_id or b.pinned or b.id = any($3))`, line)
 	if err != nil {
 		return "", db.Wrap("baseline", err)

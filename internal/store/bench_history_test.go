@@ -195,10 +195,10 @@ func BenchmarkHistory(b *testing.B) {
 			if _, err := v.FindRun(b.Context(), run); err != nil {
 				return err
 			}
-			if _, _, err := v.ListFindings(b.Context(), store.FindingQuery{Run: run, Limit: 50}); err != nil {
+			if _, _, err := v.ListFindings(b.Context(), store.FindingQuery{RunID: run, Limit: 50}); err != nil {
 				return err
 			}
-			_, _, err := v.ListSites(b.Context(), store.SiteQuery{Run: run, Limit: 50})
+			_, _, err := v.ListSites(b.Context(), store.SiteQuery{RunID: run, Limit: 50})
 			return err
 		}},
 		{"stacks for a preview of rules", func(v store.View) error {

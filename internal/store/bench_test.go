@@ -40,7 +40,7 @@ func BenchmarkSites100k(b *testing.B) {
 		"function in any frame": {Filter: "Function1234"}, "text in many frames": {Filter: "class12"},
 		"text in no frame": {Filter: "NoSuchThing"},
 	} {
-		q.Run, q.Limit = run, 50
+		q.RunID, q.Limit = run, 50
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if err := s.View(b.Context(), func(v store.View) error {

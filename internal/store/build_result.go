@@ -40,7 +40,7 @@ func (v View) buildResult(ctx context.Context, which string, args ...any) (*comp
 
 // fillFindings reads what the runs of a build's result have found.
 func (v View) fillFindings(ctx context.Context, side *compare.BuildResult) (err error) {
-	side.Findings, err = suspectsOf(ctx, db.Q(v), side.Runs)
+	side.Findings, err = suspectsOf(ctx, db.Q(v), side.RunIDs)
 	return db.Wrap("findings of a build", err)
 }
 
@@ -50,7 +50,7 @@ func (v View) resultOf(ctx context.Context, which string, args ...any) (*compare
 	if err := readRuns(ctx, db.Q(v), side, which, args); err != nil {
 		return nil, err
 	}
-	if len(side.Runs) == 0 {
+	if len(side.RunIDs) == 0 {
 		return nil, ErrNotFound
 	}
 	return side, nil
@@ -91,7 +91,7 @@ func readRuns(ctx context.Context, q db.Querier, side *compare.BuildResult, whic
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
 		}
 		side.Seen = append(side.Seen, seen)
-		run := leaks.ComparedRun{ID: r.ID, Status: analysis.Status(r.Status), Trace: r.Trace, Lossy: r.Lossy,
+		run := leaks.ComparedRun{ID: r.ID, Status: analysis.VerdictStatus(r.Status), Trace: r.Trace, Lossy: r.Lossy,
 			Suffices: r.Suffices}
 		if r.Power != nil {
 			run.Power = &analysis.Power{}
@@ -139,7 +139,7 @@ func suspectsOf(ctx context.Context, q db.Querier, runs []int64) ([]compare.Find
 	}
 	list := make([]leaks.ComparedFinding, len(rows))
 	for i := range rows {
-		list[i] = leaks.ComparedFinding{Run: rows[i].RunID, Leak: rows[i].LeakID, Finding: rows[i].finding()}
+		list[i] = leaks.ComparedFinding{RunID: rows[i].RunID, LeakID: rows[i].LeakID, Finding: rows[i].finding()}
 	}
 	return leaks.MergeFindings(list), nil
 }

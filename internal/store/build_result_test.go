@@ -29,7 +29,7 @@ func TestSide(t *testing.T) {
 	l.change("A", leaks.TriageChange{Assignee: &bob, Known: &leaks.Toleration{Reason: "tolerated"}})
 
 	side := must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
-	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two ||
+	if side.Build != "7" || *side.Sequence != 7 || len(side.RunIDs) != 2 || side.RunIDs[0] != one || side.RunIDs[1] != two ||
 		side.Statuses[1] != "leak" ||
 		!side.Trace || !side.Lossy || !side.Suffices || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
 		t.Errorf("%+v", side)
@@ -163,8 +163,8 @@ func TestPendingRuns(t *testing.T) {
 		}
 	}
 	side := must[*compare.BuildResult](t)(l.now().FindBuildResult(t.Context(), "demo", "soak", "7"))
-	if len(side.Runs) != 1 || side.Runs[0] != done {
-		t.Errorf("the result has the runs %v", side.Runs)
+	if len(side.RunIDs) != 1 || side.RunIDs[0] != done {
+		t.Errorf("the result has the runs %v", side.RunIDs)
 	}
 	l.sql(`update jobs set state = 'failed' where state = 'queued'`)
 	if n := pending(); n != 0 {

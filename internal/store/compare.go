@@ -14,7 +14,7 @@ import (
 // inconclusive is the status of a run whose evidence does not decide.
 const inconclusive = string(analysis.StatusInconclusive)
 
-// Compare finds and compares what a query names. Its error is a *leaks.Refusal where there is nothing to compare with,
+// Compare finds and compares what a query names. Its error is a *leaks.NoComparison where there is nothing to compare with,
 // a *leaks.FieldError where the query is wrong, or ErrNotFound.
 func (v View) Compare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunComparison, error) {
 	c, err := v.FindResultsToCompare(ctx, q)
@@ -46,8 +46,8 @@ func (v View) FindResultsToCompare(ctx context.Context, q leaks.ComparisonQuery)
 
 // head finds the newer result of a comparison, without its findings.
 func (v View) head(ctx context.Context, q *leaks.ComparisonQuery) (*compare.BuildResult, error) {
-	if q.HeadRun != 0 {
-		return v.questionedRun(ctx, q, q.HeadRun)
+	if q.HeadRunID != 0 {
+		return v.questionedRun(ctx, q, q.HeadRunID)
 	}
 	if _, err := projectID(ctx, db.Q(v), q.Project); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (v View) head(ctx context.Context, q *leaks.ComparisonQuery) (*compare.Buil
 func (v View) base(ctx context.Context, q *leaks.ComparisonQuery, head string) (side *compare.BuildResult, why string,
 	err error) {
 	switch {
-	case q.BaseRun != 0:
-		side, err = v.questionedRun(ctx, q, q.BaseRun)
+	case q.BaseRunID != 0:
+		side, err = v.questionedRun(ctx, q, q.BaseRunID)
 		return side, "", err
 	case q.Base != "":
 		side, err = v.resultOf(ctx, runsOfBuild, q.Project, q.Scenario, q.Base)
@@ -108,7 +108,7 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.BuildRes
 	}
 	q := leaks.ComparisonQuery{Project: run.Project, Scenario: run.Scenario, Base: baseline}
 	base, why, err := v.base(ctx, &q, run.Build)
-	var none *leaks.Refusal
+	var none *leaks.NoComparison
 	switch {
 	case baseline != "" && errors.Is(err, ErrNotFound):
 		return nil, &leaks.FieldError{Field: "baseline",

@@ -16,7 +16,7 @@ import (
 // error.
 func complaint(t *testing.T, err error) string {
 	t.Helper()
-	var refusal *leaks.Refusal
+	var refusal *leaks.NoComparison
 	var wrong *leaks.FieldError
 	switch {
 	case err == nil:
@@ -53,12 +53,12 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 		"a head": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed",
 			"the baseline of build 2"},
 		"a base": {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
-		"runs": {leaks.ComparisonQuery{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]},
+		"runs": {leaks.ComparisonQuery{BaseRunID: l.runs["1/soak"], HeadRunID: l.runs["2/soak"]},
 			"1 2: 1 new, 1 fixed", ""},
-		"a run":               {leaks.ComparisonQuery{HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
-		"runs of two":         {leaks.ComparisonQuery{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/smoke"]}, "scenario", ""},
-		"a run of another":    {leaks.ComparisonQuery{Project: "other", HeadRun: l.runs["2/soak"]}, "project", ""},
-		"no such run":         {leaks.ComparisonQuery{HeadRun: 999}, "not found", ""},
+		"a run":               {leaks.ComparisonQuery{HeadRunID: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
+		"runs of two":         {leaks.ComparisonQuery{BaseRunID: l.runs["1/soak"], HeadRunID: l.runs["2/smoke"]}, "scenario", ""},
+		"a run of another":    {leaks.ComparisonQuery{Project: "other", HeadRunID: l.runs["2/soak"]}, "project", ""},
+		"no such run":         {leaks.ComparisonQuery{HeadRunID: 999}, "not found", ""},
 		"itself":              {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Base: "1", Head: "1"}, "base", ""},
 		"nothing before":      {leaks.ComparisonQuery{Project: "demo", Scenario: "soak", Head: "1"}, leaks.CodeNoBaseline, ""},
 		"no result of it":     {leaks.ComparisonQuery{Project: "demo", Scenario: "none"}, leaks.CodeNoResult, ""},

@@ -61,7 +61,7 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 		if r.StackKey != nil {
 			old.sites = append(old.sites,
 				leaks.SiteSignature[siteKey]{
-					Key: siteKey{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
+					Key: siteKey{*r.StackKey, r.Kind}, SignatureID: r.SignatureID, Bytes: r.OutstandingBytes})
 		}
 	}
 	old.signatures = slices.Sorted(maps.Keys(seen))

@@ -85,7 +85,7 @@ func cellsOf(rows []cellRow) (cells []leaks.CoverageCell) {
 			cells = append(cells, leaks.CoverageCell{})
 		}
 		cells[len(cells)-1].AddRun(leaks.CoverageCell{
-			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence,
+			Build: r.Build, Scenario: r.Scenario, RunID: r.Run, Status: analysis.VerdictStatus(r.Status), Sentence: r.Sentence,
 			Sites: r.Sites, At: r.At,
 		})
 	}
@@ -96,7 +96,7 @@ func cellsOf(rows []cellRow) (cells []leaks.CoverageCell) {
 func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) error {
 	of, runs := map[int64]*leaks.CoverageCell{}, make([]int64, len(cells))
 	for i := range cells {
-		runs[i], of[cells[i].Run] = cells[i].Run, &cells[i]
+		runs[i], of[cells[i].RunID] = cells[i].RunID, &cells[i]
 	}
 	type row struct {
 		Run int64
@@ -126,7 +126,7 @@ func (v View) ListWorstFindings(ctx context.Context, runs []int64) (map[int64]Fi
 			order by f.certain desc, f.class = 'leak' desc, (f.rate->>'bytes')::double precision desc nulls last, f.ordinal limit 1) worst`, runs)
 	worst := make(map[int64]Finding, len(rows))
 	for i := range rows {
-		worst[rows[i].Run] = rows[i].finding()
+		worst[rows[i].RunID] = rows[i].finding()
 	}
 	return worst, db.Wrap("worst findings", err)
 }

@@ -54,7 +54,7 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if fmt.Sprint(all.Scenarios) != "[smoke soak]" || all.At("1", "smoke") != nil || all.Newest("smoke").Build != "2" ||
-		all.Newest("soak").Run != l.runs["3/soak/b"] {
+		all.Newest("soak").RunID != l.runs["3/soak/b"] {
 		t.Errorf("%+v", all)
 	}
 	// A tolerated leak does not count, neither here nor against a budget of the run.

@@ -19,7 +19,7 @@ const (
 // An OtherEvidence is the newest run of another build in which a kind of evidence shows a leak.
 type OtherEvidence struct {
 	Kind            string // of capture
-	Run             int64
+	RunID           int64
 	Name            string
 	Build, Scenario string
 }
@@ -68,17 +68,17 @@ func (v View) ListLeakEvidence(ctx context.Context, root, shown int64) ([]leaks.
 			figure.Class, figure.Score, figure.Certain = own.Class, own.Score, own.Certain
 		}
 		list[i] = leaks.EvidenceRun{
-			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread,
-			Status: analysis.Status(r.Status), Shows: r.Shows,
+			RunID: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread,
+			Status: analysis.VerdictStatus(r.Status), Shows: r.Shows,
 			Figure: figure, ByKind: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
 		}
 	}
 	others, err := db.All[OtherEvidence](ctx, db.Q(v), `
 		with others as (
-			select r.id as run, r.name, b.name as build, sc.name as scenario, f.witnesses, row_number() over (order by `+newestFirst+`, r.id desc) as at
+			select r.id as run_id, r.name, b.name as build, sc.name as scenario, f.witnesses, row_number() over (order by `+newestFirst+`, r.id desc) as at
 			from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 			where own.root_id = $1 and f.witnesses is not null and r.build_id <> (select build_id from runs where id = $2) order by at limit $3)
-		select distinct on (kind) w->>'kind' as kind, o.run, o.name, o.build, o.scenario from others o, jsonb_array_elements(o.witnesses) w order by kind, o.at`,
+		select distinct on (kind) w->>'kind' as kind, o.run_id, o.name, o.build, o.scenario from others o, jsonb_array_elements(o.witnesses) w order by kind, o.at`,
 		root, shown, otherBuildRuns)
 	return list, others, db.Wrap("witnesses of other builds", err)
 }

@@ -43,7 +43,7 @@ func TestEvidenceOfALeak(t *testing.T) {
 	}
 	var got []string
 	for _, r := range runs {
-		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s, without %s", r.Run, r.Build, r.Scenario, r.Shows,
+		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s, without %s", r.RunID, r.Build, r.Scenario, r.Shows,
 			r.Figure.Class, strings.Join(r.Kinds, " "), strings.Join(r.Unread, " ")))
 	}
 	want := []string{
@@ -63,7 +63,7 @@ func TestEvidenceOfALeak(t *testing.T) {
 	}
 	newest := store.OtherEvidence{Kind: "minidump", Build: "100", Scenario: "old", Name: runs[0].Name}
 	for _, o := range others {
-		if o.Run = 0; o.Kind == newest.Kind && o != newest {
+		if o.RunID = 0; o.Kind == newest.Kind && o != newest {
 			t.Errorf("the newest dump of other builds: %+v", o)
 		}
 	}
@@ -85,7 +85,7 @@ func TestEvidenceHasItsOwnFigures(t *testing.T) {
 	if f := runs[0].Figure; f.Class != grows || f.Score == nil || *f.Score != 0.6 || f.Certain {
 		t.Errorf("%+v", f)
 	}
-	findings, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: shown, Limit: 1})
+	findings, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{RunID: shown, Limit: 1})
 	if err != nil || len(findings) != 1 {
 		t.Fatalf("%+v, %v", findings, err)
 	}
@@ -106,7 +106,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 	id := l.signature("A").ID
 	runs, _, err := l.now().ListLeakEvidence(t.Context(), id, shown)
 	if err != nil || len(runs) != 40 ||
-		!slices.ContainsFunc(runs, func(r leaks.EvidenceRun) bool { return r.Run == shown && r.Shows }) {
+		!slices.ContainsFunc(runs, func(r leaks.EvidenceRun) bool { return r.RunID == shown && r.Shows }) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }

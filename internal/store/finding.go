@@ -19,7 +19,7 @@ type Finding struct {
 
 // A FindingIdentity names a finding and says how it was judged.
 type FindingIdentity struct {
-	Run         int64
+	RunID       int64
 	Signature   string // that of the leak in the project: where the run's own became part of another, the other
 	Own         string // the signature in the run's report
 	Kind        string // of memory: "heap" or "virtual"
@@ -45,8 +45,8 @@ func (f *Finding) ByItself() leaks.Rating {
 
 // A FindingQuery chooses findings of a run.
 type FindingQuery struct {
-	Run int64
-	All bool // also those that neither leak nor grow
+	RunID int64
+	All   bool // also those that neither leak nor grow
 	// OwnSignatures restricts the query to these signatures, as the run's report has them; nil for all.
 	OwnSignatures []string
 	Limit         int
@@ -56,7 +56,7 @@ type FindingQuery struct {
 // A finding of a signature that became part of another in the same run counts by itself: their figures cannot be
 // joined.
 var findingQuery = `
-	select f.run_id as run, s.text as signature, own.text as own, own.kind, own.title, own.blame, own.provisional, f.sites, f.clauses, f.witnesses, f.own as alone, f.pooled,
+	select f.run_id, s.text as signature, own.text as own, own.kind, own.title, own.blame, own.provisional, f.sites, f.clauses, f.witnesses, f.own as alone, f.pooled,
 		` + figureColumns("f") + `, ` + triageColumns + `
 	from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id`
 
@@ -83,7 +83,7 @@ func (v View) ListFindings(ctx context.Context, q FindingQuery) (page []Finding,
 	if !q.All {
 		where += ` and f.class` + suspect
 	}
-	args := []any{q.Run}
+	args := []any{q.RunID}
 	if q.OwnSignatures != nil {
 		where += ` and f.signature_id in (select s.id from signatures s where s.text = any($2) and s.project_id = (select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1))`
 		args = append(args, q.OwnSignatures)

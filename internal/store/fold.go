@@ -70,7 +70,7 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 	var list []leaks.ReplacedSignature
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].ID != r.ID {
-			list = append(list, leaks.ReplacedSignature{ID: r.ID, Now: r.Now, Plain: r.Plain})
+			list = append(list, leaks.ReplacedSignature{ID: r.ID, PartOfID: r.Now, Plain: r.Plain})
 		}
 		last := &list[len(list)-1]
 		last.Candidates = append(last.Candidates,
@@ -95,7 +95,7 @@ func (c *resultEffects) foldPlain(ctx context.Context, from, into []int64) error
 
 // foldOne makes a signature part of the first of its candidates that is not part of it, and returns what changed by it.
 func (c *resultEffects) foldOne(ctx context.Context, l leaks.ReplacedSignature) (changed []int64, err error) {
-	if l.Now != 0 { // most of it went elsewhere meanwhile
+	if l.PartOfID != 0 { // most of it went elsewhere meanwhile
 		other, err := separate(ctx, c.tx, l.ID)
 		if err != nil {
 			return nil, err

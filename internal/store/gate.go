@@ -37,7 +37,7 @@ func (v View) FindVerdict(ctx context.Context, run *Run, q GateQuestion) (leaks.
 // gateCase reads the facts about a run and the case that its gate decides on, which is nil where the run is not judged.
 func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *PolicyFile) (*leaks.RunResult,
 	*leaks.GateCase, error) {
-	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status),
+	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.VerdictStatus(run.Status),
 		Sentence: run.Sentence, Error: run.Error}
 	if !result.IsJudged() {
 		var err error
@@ -180,7 +180,7 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.GateCase) (map[string
 	list := make([]leaks.PastFinding, len(rows))
 	for i, r := range rows {
 		list[i] = leaks.PastFinding{Signature: r.Text, Order: r.At, Class: analysis.Class(r.Class), Certain: r.Certain,
-			Status: analysis.Status(r.Status), Absent: r.Absent}
+			Status: analysis.VerdictStatus(r.Status), Absent: r.Absent}
 	}
 	return leaks.FoundInPastRuns(list), nil
 }

@@ -71,7 +71,7 @@ var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario
 	bareFigureColumns("f")
 
 func (r *runFindingRow) seen() *leaks.SignatureFinding {
-	return &leaks.SignatureFinding{Run: r.RunID, Signature: r.SignatureID, Status: analysis.Status(r.Status),
+	return &leaks.SignatureFinding{RunID: r.RunID, SignatureID: r.SignatureID, Status: analysis.VerdictStatus(r.Status),
 		Figure: r.figure()}
 }
 
@@ -92,7 +92,7 @@ func outcomesOf(ctx context.Context, q db.Querier, ids signatureIDs) ([]leaks.Ou
 	}
 	outcomes, places := make([]leaks.Outcome, len(list)), make(map[place]int, len(list))
 	for i, r := range list {
-		outcomes[i] = leaks.Outcome{Build: r.Build, Scenario: r.Scenario, Runs: r.Runs, Run: r.Newest}
+		outcomes[i] = leaks.Outcome{Build: r.Build, Scenario: r.Scenario, Runs: r.Runs, RunID: r.Newest}
 		places[place{r.BuildID, r.ScenarioID}] = i
 	}
 	seen, err := db.All[runFindingRow](ctx, q, `

@@ -34,7 +34,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 			growth = o.Growth.Bytes
 		}
 		lines = append(lines, fmt.Sprintf("%s %s %s runs=%d seen=%d exercised=%v clean=%v bad=%v %d", o.Build, o.Scenario,
-			o.Class, o.Runs, o.Findings, o.Exercised, o.IsClean(), o.IsBad(), growth))
+			o.Class, o.Runs, o.RunsShowing, o.Exercised, o.IsClean(), o.IsBad(), growth))
 	}
 	want := `100 soak stable runs=1 seen=1 exercised=true clean=true bad=false 0
 101 soak  runs=1 seen=0 exercised=false clean=false bad=false 0
@@ -48,7 +48,7 @@ func TestHistoryOfOneLeak(t *testing.T) {
 		t.Errorf("%+v %v", h.Builds, h.Scenarios)
 	}
 	x := h.Explained
-	if x == nil || x.Run != l.runs["103/soak"] || len(x.Clauses) != 1 || x.Clauses[0].Text != "grew" ||
+	if x == nil || x.RunID != l.runs["103/soak"] || len(x.Clauses) != 1 || x.Clauses[0].Text != "grew" ||
 		len(x.ByKind) != 1 || x.Rate == nil || x.Rate.Bytes != 700 {
 		t.Errorf("%+v", x)
 	}

@@ -47,7 +47,7 @@ func (c *resultEffects) joinLines(ctx context.Context, named *internedFindings) 
 		Text string // that it is shown to be part of
 	}
 	rows, err := db.All[row](ctx, c.tx, `
-		select s.id, s.root_id as root, s.alias_by as by, s.alias_of is not null as is_part, coalesce(other.root_id, 0) as into, coalesce(other.text, '') as text,
+		select s.id, s.root_id, s.alias_by as by, s.alias_of is not null as is_part, coalesce(other.root_id, 0) as into_id, coalesce(other.text, '') as text,
 			exists (select from signature_audit a where a.signature_id = s.id and a.action = 'merge' and a.actor = $3) as was_part
 		from unnest($1::bigint[], $2::bigint[]) as t (id, into_id) join signatures s on s.id = t.id left join signatures other on other.id = t.into_id
 		order by s.id`, ids, into, leaks.ActorLine)
@@ -68,11 +68,11 @@ func (c *resultEffects) joinLines(ctx context.Context, named *internedFindings) 
 func (c *resultEffects) joinLine(ctx context.Context, l *leaks.LineSignature, into string) ([]int64, error) {
 	switch l.Action() {
 	case leaks.JoinLine:
-		joined, err := join(ctx, c.tx, l.ID, l.Into, leaks.ActorLine)
+		joined, err := join(ctx, c.tx, l.ID, l.IntoID, leaks.ActorLine)
 		if err != nil || !joined {
 			return nil, err
 		}
-		return []int64{l.ID, l.Into}, audit.RecordSignatureChange(ctx, c.tx, l.ID, leaks.ActorLine, "merge", map[string]any{},
+		return []int64{l.ID, l.IntoID}, audit.RecordSignatureChange(ctx, c.tx, l.ID, leaks.ActorLine, "merge", map[string]any{},
 			map[string]any{"into": into, "run": c.run})
 	case leaks.LeaveLine:
 		root, err := separate(ctx, c.tx, l.ID)

@@ -72,7 +72,7 @@ func (v View) oddsOf(ctx context.Context, lines *leaks.BuildLines, root int64) (
 		BuildID int64
 	}
 	rows, err := db.All[row](ctx, db.Q(v), `
-		select b.name as build, r.id as run, f.score as probability, f.growth_bytes as bytes, b.id as build_id
+		select b.name as build, r.id as run_id, f.score as probability, f.growth_bytes as bytes, b.id as build_id
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id
 		where own.root_id = $1 order by `+oldestFirst+`, r.id, f.signature_id`, root)
 	odds := map[string][]leaks.RunOdds{}

@@ -19,8 +19,8 @@ func saveLines(batch *pgx.Batch, subjects []subject) error {
 				}
 			}
 			var fork *int64
-			if c.Fork != 0 {
-				fork = &c.Fork
+			if c.ForkID != 0 {
+				fork = &c.ForkID
 			}
 			batch.Queue(`insert into signature_lines (signature_id, branch, state, fork_id, first_bad_id, last_clean_id, clean_bound, after_id, since_id, found, told_id, last_bad_id, last_seen_id, fixed_in_id, regressed_id)
 				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,

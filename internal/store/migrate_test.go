@@ -83,7 +83,7 @@ func TestLeaksMigrationDownAndUp(t *testing.T) {
 	if a := l.signature("A"); a.Kind != "heap" || a.Title == "" {
 		t.Errorf("%+v", a)
 	}
-	findings, n, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 9})
+	findings, n, err := l.now().ListFindings(t.Context(), store.FindingQuery{RunID: run, All: true, Limit: 9})
 	if err != nil || n != 2 || findings[0].Signature != "A" || findings[0].Growth.Bytes != 7 {
 		t.Errorf("%d %v %+v", n, err, findings)
 	}

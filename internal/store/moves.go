@@ -44,7 +44,7 @@ func (c *resultEffects) move(ctx context.Context, old *oldSites, named *interned
 	after := make([]leaks.SiteSignature[siteKey], len(sites))
 	for i := range sites {
 		after[i] = leaks.SiteSignature[siteKey]{Key: siteKey{sites[i].StackKey, sites[i].Kind},
-			Signature: named.ids[sites[i].Signature]}
+			SignatureID: named.ids[sites[i].Signature]}
 	}
 	weights := leaks.WeighMoves(old.sites, after)
 	has := map[int64]bool{}
@@ -69,9 +69,9 @@ func (c *resultEffects) remember(ctx context.Context, weights map[leaks.Signatur
 	var from, to, weight []int64
 	for _, m := range slices.SortedFunc(maps.Keys(weights),
 		func(a, b leaks.SignatureMove) int {
-			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+			return cmp.Or(cmp.Compare(a.FromID, b.FromID), cmp.Compare(a.ToID, b.ToID))
 		}) {
-		from, to, weight = append(from, m.From), append(to, m.To), append(weight, weights[m])
+		from, to, weight = append(from, m.FromID), append(to, m.ToID), append(weight, weights[m])
 	}
 	_, err := c.tx.Exec(ctx, `
 		insert into signature_moves (from_id, to_id, weight) select * from unnest($1::bigint[], $2::bigint[], $3::bigint[])

@@ -53,7 +53,7 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.GateCase) error {
 	for i := range rows {
 		s := subjects[rows[i].ID]
 		s.runs = slices.DeleteFunc(s.runs, func(r leaks.RunSighting) bool { // what newer builds show is not known to this one
-			build := line.IndexOf(r.Build)
+			build := line.IndexOf(r.BuildID)
 			return build < 0 || build > head
 		})
 		past := leaks.PastLine{BuildLine: line, Head: head, Scenario: at.ScenarioID,

@@ -43,7 +43,7 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 		if !joined {
 			continue
 		}
-		changed = append(changed, list[i].ID, into.Root)
+		changed = append(changed, list[i].ID, into.RootID)
 		if err := audit.RecordSignatureChange(ctx, c.tx, list[i].ID, "", "outline", map[string]any{},
 			map[string]any{"into": into.Text, "run": c.run}); err != nil {
 			return nil, err
@@ -119,11 +119,11 @@ func (c *resultEffects) namesakes(ctx context.Context, roots []int64) ([]leaks.N
 	var list []leaks.Namesake
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].ID != r.ID {
-			list = append(list, leaks.Namesake{ID: r.ID, Root: r.RootID, Joined: r.Joined})
+			list = append(list, leaks.Namesake{ID: r.ID, RootID: r.RootID, Joined: r.Joined})
 		}
 		last := &list[len(list)-1]
 		last.Others = append(last.Others,
-			leaks.OutlinedSignature{ID: r.OtherID, Root: r.OtherRoot, Text: r.OtherText, Beside: r.Beside, Left: r.Left})
+			leaks.OutlinedSignature{ID: r.OtherID, RootID: r.OtherRoot, Text: r.OtherText, Beside: r.Beside, Left: r.Left})
 	}
 	return list, err
 }

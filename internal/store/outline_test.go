@@ -98,7 +98,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			found := must[[]store.Finding](t)(firstOf(l.now().ListFindings(t.Context(),
-				store.FindingQuery{Run: l.runs["1"], Limit: 9})))
+				store.FindingQuery{RunID: l.runs["1"], Limit: 9})))
 			if len(found) != 1 || found[0].Signature != "F" || found[0].Own != "A" {
 				t.Errorf("%+v", found)
 			}

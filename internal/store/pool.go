@@ -37,7 +37,7 @@ func along(line *leaks.BuildLine, list []pooledRun) leaks.PoolRuns {
 	for i := range list {
 		r := &list[i]
 		if at := line.IndexOf(r.BuildID); at >= 0 {
-			runs = append(runs, leaks.PoolRun{Run: r.Run, Build: r.Build, Rank: leaks.LineRank(at),
+			runs = append(runs, leaks.PoolRun{RunID: r.Run, Build: r.Build, Rank: leaks.LineRank(at),
 				PartLengths: partLengthsOf(r.StretchUnit, r.Stretches), HoldingSites: r.Places,
 				ExitWork: r.ExitWork, ExitTools: r.ExitTools})
 		}
@@ -93,7 +93,7 @@ func poolAround(ctx context.Context, tx pgx.Tx, run int64) ([]int64, error) {
 // line judges the others.
 func poolLine(ctx context.Context, tx pgx.Tx, line *leaks.BuildLine, runs, targets leaks.PoolRuns,
 	roots []int64) ([]int64, error) {
-	own := leaks.LineRank(len(line.Builds) - line.OwnCount)
+	own := leaks.LineRank(len(line.BuildIDs) - line.OwnCount)
 	targets = slices.DeleteFunc(slices.Clone(targets), func(r leaks.PoolRun) bool {
 		return leaks.CompareRanks(r.Rank, own) < 0
 	})
@@ -157,10 +157,10 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	p.judged = make(map[int64]bool, len(p.targets))
 	targets := make([]int64, len(p.targets))
 	for i, r := range p.targets {
-		p.judged[r.Run], targets[i] = true, r.Run
+		p.judged[r.RunID], targets[i] = true, r.RunID
 	}
 	for _, r := range p.runs {
-		p.ids = append(p.ids, r.Run)
+		p.ids = append(p.ids, r.RunID)
 	}
 	// A signature that leans to a leak in none of the runs needs no judgement: nearly all are of this kind.
 	list, err := db.Values[int64](ctx, p.tx, `
@@ -230,7 +230,7 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 	}
 	at := make(map[int64]int, len(p.runs))
 	for i, r := range p.runs {
-		at[r.Run] = i
+		at[r.RunID] = i
 	}
 	for len(rows) > 0 {
 		n, root := 1, rows[0].RootID

@@ -34,7 +34,7 @@ func judged(class analysis.Class, odds float64) finding {
 // found is the finding of a signature in a run.
 func (l *lab) found(place, signature string) store.Finding {
 	l.Helper()
-	page, _, err := l.now().ListFindings(l.Context(), store.FindingQuery{Run: l.runs[place], All: true, Limit: 100})
+	page, _, err := l.now().ListFindings(l.Context(), store.FindingQuery{RunID: l.runs[place], All: true, Limit: 100})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 		v.Why != "malloc | app!FB could be a leak (60 %)" || v.Status != string(analysis.StatusLeak) {
 		t.Errorf("%s because %s, %s", v.Gate, v.Why, v.Status)
 	}
-	page, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: l.runs["1/soak/a"], Limit: 9})
+	page, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{RunID: l.runs["1/soak/a"], Limit: 9})
 	if err != nil || len(page) != 2 || page[0].Signature != "B" {
 		t.Errorf("the gravest is not first: %v %+v", err, page)
 	}

@@ -27,7 +27,7 @@ func (v View) FindRuleTrial(ctx context.Context, project string) (*leaks.RuleTri
 		return nil, err
 	}
 	for i := range t.Stacks {
-		run := t.Stacks[i].Run
+		run := t.Stacks[i].RunID
 		if t.Runs[run] != nil {
 			continue
 		}
@@ -70,7 +70,7 @@ func (v View) PreviewPolicy(ctx context.Context, project string, policies leaks.
 	for i := range cases {
 		then[i] = cases[i]
 		then[i].GateCase = new(*cases[i].GateCase)
-		run, err := v.FindRun(ctx, cases[i].Run)
+		run, err := v.FindRun(ctx, cases[i].RunID)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (v View) casesOf(ctx context.Context, runs []Run, file *PolicyFile) ([]leak
 			return nil, err
 		}
 		if c != nil {
-			list = append(list, leaks.PastCase{Run: r.ID, Build: r.Build, Scenario: r.Scenario, Name: r.Name, GateCase: c})
+			list = append(list, leaks.PastCase{RunID: r.ID, Build: r.Build, Scenario: r.Scenario, Name: r.Name, GateCase: c})
 		}
 	}
 	return list, nil
@@ -145,7 +145,7 @@ func (v View) ListRuleStacks(ctx context.Context, project string, limit int) ([]
 	}
 	list := make([]leaks.RuleStack, len(rows))
 	for i, r := range rows {
-		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, Run: r.RunID, Signature: r.Text,
+		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, RunID: r.RunID, Signature: r.Text,
 			Title: r.Title, Tolerated: r.Told}
 	}
 	return list, nil

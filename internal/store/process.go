@@ -66,6 +66,6 @@ func beganIn(t *capture.Trace) *int64 {
 // seenIn lists the processes of a run's captures, in the order of FindAnalysisInput.
 func seenIn(ctx context.Context, q db.Querier, run int64) ([]analysis.CaptureProcess, error) {
 	return db.All[analysis.CaptureProcess](ctx, q, `
-		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence, c.table_key <> '' as trace, coalesce(c.began_ns, $2) as began, c.held_bytes as held
+		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence_id, c.table_key <> '' as trace, coalesce(c.began_ns, $2) as began, c.held_bytes as held
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run, allocations.BeforeTrace)
 }

@@ -89,7 +89,7 @@ func TestChooseProcess(t *testing.T) {
 	save(t, s, queued, report(t, captures[1].Capture), "chosen", after.Revision)
 	save(t, s, running, report(t, captures[0].Capture), "before", before.Revision)
 	if run := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), e.RunID)); run.ReportKey != "chosen" ||
-		run.Process != "7#1" {
+		run.ChosenProcess != "7#1" {
 		t.Errorf("%+v", run)
 	}
 	choose("", nil)

@@ -69,15 +69,15 @@ type recordingRow struct {
 }
 
 func (r *recordingRow) stored() (leaks.StoredRecording, error) {
-	stored := leaks.StoredRecording{Run: r.ID, Build: r.Build, Scenario: r.Scenario, ReportedAt: r.At}
+	stored := leaks.StoredRecording{RunID: r.ID, Build: r.Build, Scenario: r.Scenario, ReportedAt: r.At}
 	if err := json.Unmarshal(r.Recording, &stored.RecordingState); err != nil {
 		return stored, fmt.Errorf("store: recording of run %d: %w", r.ID, err)
 	}
 	return stored, nil
 }
 
-// ListRecordings lists the states of the recordings of a project's runs, the newest first.
-func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.StoredRecording, error) {
+// ListRecordingStates lists the states of the recordings of a project's runs, the newest first.
+func (v View) ListRecordingStates(ctx context.Context, project string) ([]leaks.StoredRecording, error) {
 	rows, err := db.All[recordingRow](ctx, db.Q(v), `
 		select r.id, b.name as build, s.name as scenario, r.recording, r.recording_at as at
 		from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id
@@ -95,8 +95,8 @@ func (v View) ListRecordings(ctx context.Context, project string) ([]leaks.Store
 	return list, nil
 }
 
-// FindRecording is the state of a run's recording; nil where none was reported.
-func (v View) FindRecording(ctx context.Context, run int64) (*leaks.StoredRecording, error) {
+// FindRecordingState is the state of a run's recording; nil where none was reported.
+func (v View) FindRecordingState(ctx context.Context, run int64) (*leaks.StoredRecording, error) {
 	row, err := db.One[recordingRow](ctx, db.Q(v),
 		`select r.id, b.name as build, s.name as scenario, r.recording, r.recording_at as at
 		from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id

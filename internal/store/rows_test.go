@@ -28,7 +28,7 @@ func TestStackOfARow(t *testing.T) {
 	} {
 		test.row.RunID = 7
 		s := test.row.seen(nil)
-		if s.Run != 7 || s.Held != test.held || (s.Growth != nil) != test.grows || test.grows && *s.Growth != test.growth {
+		if s.RunID != 7 || s.Held != test.held || (s.Growth != nil) != test.grows || test.grows && *s.Growth != test.growth {
 			t.Errorf("%s: %+v", test.name, s)
 		}
 	}

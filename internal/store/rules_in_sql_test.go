@@ -251,7 +251,7 @@ func TestBaselineFromSQL(t *testing.T) {
 			if b.Chosen {
 				l.sql(`update projects set baseline_id = $1`, facts.ID)
 			}
-			run := func(scenario, name string, status analysis.Status, analysed bool) {
+			run := func(scenario, name string, status analysis.VerdictStatus, analysed bool) {
 				l.sql(`insert into runs (build_id, scenario_id, name, status, analysed_at) select $1, id, $3, $4, case when $5 then now() end from scenarios where name = $2`,
 					facts.ID, scenario, name, string(status), analysed)
 			}

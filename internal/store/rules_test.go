@@ -136,9 +136,9 @@ func TestRuleStacks(t *testing.T) {
 		finding{signature: "C", class: grows}))
 	run := l.run("2", leaksReport(finding{signature: "A", class: leak}))
 	stacks := must[[]leaks.RuleStack](t)(l.now().ListRuleStacks(t.Context(), "demo", 10))
-	if len(stacks) != 2 || stacks[0].Run != run || stacks[0].Kind != "heap" || len(stacks[0].Frames) != 1 ||
+	if len(stacks) != 2 || stacks[0].RunID != run || stacks[0].Kind != "heap" || len(stacks[0].Frames) != 1 ||
 		stacks[0].Frames[0].Function != "FA" ||
-		stacks[1].Run != first || len(stacks[1].Frames) != 1 || stacks[1].Frames[0].Function != "FC" {
+		stacks[1].RunID != first || len(stacks[1].Frames) != 1 || stacks[1].Frames[0].Function != "FC" {
 		t.Errorf("%+v", stacks)
 	}
 	if stacks = must[[]leaks.RuleStack](t)(l.now().ListRuleStacks(t.Context(), "demo", 1)); len(stacks) != 1 {

@@ -13,27 +13,27 @@ import (
 
 // A Run is the evidence of one process in one build and scenario, with the result of its last analysis.
 type Run struct {
-	ID          int64
-	Project     string
-	Build       string
-	Branch      string
-	Commit      string // of the build; "" where no upload says
-	Scenario    string
-	Name        string
-	CreatedAt   time.Time
-	CompletedAt *time.Time // when it was told that no more evidence follows; nil while it is open
-	AnalysedAt  *time.Time // nil before the first result
-	ReportKey   string     // of the blob with the report; "" before the first result
-	Status      string     // an analysis.Status; "" before the first result
-	Sentence    string     // of the verdict, for people
-	SiteCount   int64      // how many sites the report has
-	ErrorCode   string     // code of the failure of the last analysis; "" for none
-	Error       string     // message of that failure
-	Process     string     // that was chosen for the report; "" for the one that holds most
-	Pending     int        // how many jobs are queued or running
-	Failed      int        // how many files could not be read
-	FailedCode  string     // the code that all of Failed have; "" where they differ
-	Evidence    int        // how many files
+	ID            int64
+	Project       string
+	Build         string
+	Branch        string
+	Commit        string // of the build; "" where no upload says
+	Scenario      string
+	Name          string
+	CreatedAt     time.Time
+	CompletedAt   *time.Time // when it was told that no more evidence follows; nil while it is open
+	AnalysedAt    *time.Time // nil before the first result
+	ReportKey     string     // of the blob with the report; "" before the first result
+	Status        string     // an analysis.Status; "" before the first result
+	Sentence      string     // of the verdict, for people
+	SiteCount     int64      // how many sites the report has
+	ErrorCode     string     // code of the failure of the last analysis; "" for none
+	Error         string     // message of that failure
+	ChosenProcess string     // that was chosen for the report; "" for the one that holds most
+	Pending       int        // how many jobs are queued or running
+	Failed        int        // how many files could not be read
+	FailedCode    string     // the code that all of Failed have; "" where they differ
+	Evidence      int        // how many files
 }
 
 // State says how far a run is.
@@ -46,7 +46,7 @@ func (r *Run) facts() leaks.RunFacts {
 }
 
 const runColumns = `r.id, p.name as project, b.name as build, b.branch, b.commit, sc.name as scenario, r.name, r.created_at, r.completed_at, r.analysed_at,
-	r.report_key, r.status, r.sentence, r.site_count, r.error_code, r.error, r.process,
+	r.report_key, r.status, r.sentence, r.site_count, r.error_code, r.error, r.process as chosen_process,
 	(select count(*) from jobs j where j.run_id = r.id and j.state in ('queued', 'running')) as pending,
 	(select count(*) from evidence e where e.run_id = r.id and e.state = 'failed') as failed,
 	(select coalesce(case when min(e.error_code) = max(e.error_code) then min(e.error_code) end, '') from evidence e where e.run_id = r.id and e.state = 'failed') as failed_code,

@@ -15,20 +15,20 @@ import (
 
 // A WantedModule is a module for which runs of a project lack symbols.
 type WantedModule struct {
-	Name    string // file name
-	PDB     string // file name; "" unknown
-	DebugID string // "" where the evidence does not say
-	Size    int64  // of the image, in bytes; 0 unknown
-	Bits    int
-	Symbols string // capture.SymbolKind of what there is: "none", "export"
-	Match   string // how the symbols were matched, or what is missing, in a sentence
-	Runs    int    // how many runs of the project lack them
-	LastRun int64  // id of the newest of them
-	Unnamed int64  // frames without a name, in the run that holds most under them
-	// StakeCount and StakeBytes are the blocks and bytes held under those frames, in the run that holds most.
-	StakeCount int64
-	StakeBytes int64
-	Tried      []capture.Attempt // every place that was searched
+	Name          string // file name
+	PDB           string // file name; "" unknown
+	DebugID       string // "" where the evidence does not say
+	Size          int64  // of the image, in bytes; 0 unknown
+	Bits          int
+	Symbols       string // capture.SymbolKind of what there is: "none", "export"
+	Match         string // how the symbols were matched, or what is missing, in a sentence
+	Runs          int    // how many runs of the project lack them
+	LastRunID     int64  // id of the newest of them
+	UnnamedFrames int64  // frames without a name, in the run that holds most under them
+	// UnnamedCount and UnnamedBytes are the blocks and bytes held under those frames, in the run that holds most.
+	UnnamedCount int64
+	UnnamedBytes int64
+	Tried        []capture.Attempt // every place that was searched
 }
 
 // ListWantedModules lists the modules for which runs of a project lack symbols, those with most bytes under unnamed
@@ -46,7 +46,8 @@ func (v View) ListWantedModules(ctx context.Context, project string, limit int) 
 			where b.project_id = $1 and (m.unnamed > 0 or m.symbols = 'export' and m.stake_bytes > 0)
 			window of_all as (partition by lower(m.name), lower(m.debug_id), m.size),
 				same as (partition by lower(m.name), lower(m.debug_id), m.size order by m.stake_bytes desc, m.run_id desc))
-		select name, pdb, debug_id, size, bits, symbols, match, runs, last_run, unnamed, stake_count, stake_bytes, tried
+		select name, pdb, debug_id, size, bits, symbols, match, runs, last_run as last_run_id, unnamed as unnamed_frames, stake_count as unnamed_count,
+			stake_bytes as unnamed_bytes, tried
 		from lacking where place = 1 order by stake_bytes desc, unnamed desc, lower(name), debug_id limit $2`, id, limit)
 	return list, db.Wrap("wanted modules", err)
 }

@@ -25,7 +25,7 @@ type RunTest struct {
 // A RunTestQuery chooses a page of the tests of a run: those of the gravest state first, and of one state those that
 // left most bytes.
 type RunTestQuery struct {
-	Run    int64
+	RunID  int64
 	Text   string          // in the name, in any case; "" for all
 	State  leaks.TestState // "" for all
 	Limit  int
@@ -90,7 +90,7 @@ func readTests(ctx context.Context, q db.Querier, runs []int64, tests []string) 
 
 // ListRunTests returns a page of the tests of a run with their history.
 func (v View) ListRunTests(ctx context.Context, query RunTestQuery) (*RunTestPage, error) {
-	rows, err := readTests(ctx, db.Q(v), []int64{query.Run}, nil)
+	rows, err := readTests(ctx, db.Q(v), []int64{query.RunID}, nil)
 	if err != nil {
 		return nil, db.Wrap("tests of a run", err)
 	}
@@ -140,7 +140,7 @@ func (p *RunTestPage) readStrips(ctx context.Context, q db.Querier, query RunTes
 					and exists (select from runs r join run_tests t on t.run_id = r.id where r.build_id = b.id and r.scenario_id = here.scenario_id)
 				order by b.place desc limit $2)
 		select r.id, newest.name as build from newest join runs r on r.build_id = newest.id, here where r.scenario_id = here.scenario_id
-		order by newest.place, r.id`, query.Run, query.Strip)
+		order by newest.place, r.id`, query.RunID, query.Strip)
 	if err != nil {
 		return err
 	}

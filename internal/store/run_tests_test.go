@@ -55,7 +55,7 @@ func TestTestsOfARun(t *testing.T) {
 	}
 	l.run("2", lists("T:AB", "U:A", "V:N", "W:"))
 	l.run("2/other", lists("V:A"))
-	page := must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{Run: l.runs["2"], Limit: 9, Strip: 9}))
+	page := must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{RunID: l.runs["2"], Limit: 9, Strip: 9}))
 	const want = "V new 1/1/0 [clean new]; T open 2/0/1 [open open]; U known 1/0/1 [known known]; W clean 0/0/0 [ clean]"
 	if got := sayTests(page); got != want || page.Total != 4 || fmt.Sprint(page.Builds) != "[1 2]" || page.Counts[leaks.TestOpen] != 1 {
 		t.Errorf("%s\nwant %s; %+v", got, want, page)
@@ -64,7 +64,7 @@ func TestTestsOfARun(t *testing.T) {
 		"U known 1/0/1 []": {State: leaks.TestKnown, Limit: 9}, "T open 2/0/1 []": {Text: "t", Limit: 9},
 		"T open 2/0/1 [] U": {Limit: 1, Offset: 1}, "": {Offset: 7, Limit: 9},
 	} {
-		query.Run = l.runs["2"]
+		query.RunID = l.runs["2"]
 		page := must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), query))
 		if got := sayTests(page); got != strings.TrimSuffix(want, " U") {
 			t.Errorf("%+v: %s, want %s", query, got, want)
@@ -83,13 +83,13 @@ func TestTestsOfARun(t *testing.T) {
 	fewer := lists("T:AB", "U:A")
 	fewer.ExitTests[0].Leaks = 1
 	l.run("3", fewer)
-	page = must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{Run: l.runs["3"], Limit: 9}))
+	page = must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{RunID: l.runs["3"], Limit: 9}))
 	if got := sayTests(page); got != "T open 1/0/1 []; U known 1/0/1 []" {
 		t.Errorf("fewer leaks than findings: %s", got)
 	}
 	// A new result replaces the tests.
 	l.run("2", lists("W:"))
-	page = must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{Run: l.runs["2"], Limit: 9}))
+	page = must[*store.RunTestPage](t)(l.now().ListRunTests(t.Context(), store.RunTestQuery{RunID: l.runs["2"], Limit: 9}))
 	if got := sayTests(page); got != "W clean 0/0/0 []" {
 		t.Errorf("analysed again: %s", got)
 	}

@@ -54,7 +54,7 @@ type BuildHit struct{ Project, Build, Branch string }
 
 // A FileHit is an evidence file, found by its name.
 type FileHit struct {
-	Run                  int64
+	RunID                int64
 	Project, Build, Name string
 }
 
@@ -106,7 +106,7 @@ func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*Se
 		return nil, db.Wrap("search modules", err)
 	}
 	if f.Files, err = db.All[FileHit](ctx, db.Q(v), `
-		select e.run_id as run, p.name as project, b.name as build, e.name from evidence e join runs r on r.id = e.run_id join builds b on b.id = r.build_id
+		select e.run_id, p.name as project, b.name as build, e.name from evidence e join runs r on r.id = e.run_id join builds b on b.id = r.build_id
 			join projects p on p.id = b.project_id
 		where p.id = any($1) and lower(e.name) like $2 order by e.id desc limit $3`, ids, likeText(q.Text), q.Limit); err != nil {
 		return nil, db.Wrap("search files", err)

@@ -51,7 +51,7 @@ func TestSearch(t *testing.T) {
 		return strings.Join(list, ", ")
 	}
 	demo := must[int64](t)(l.now().FindProjectID(ctx, "demo"))
-	viewer := &accounts.Actor{User: 1, Roles: map[int64]accounts.Role{demo: accounts.Viewer}}
+	viewer := &accounts.Actor{UserID: 1, RoleByProject: map[int64]accounts.Role{demo: accounts.Viewer}}
 	for _, test := range []struct {
 		actor *accounts.Actor
 		q     store.SearchQuery
@@ -60,7 +60,7 @@ func TestSearch(t *testing.T) {
 		{everything, store.SearchQuery{Text: "CACHE"},
 			"leak A b2, leak C b2, run b9 cache/cache idle, run b2/soak, build b9 cache, file Cache.txt, project Cache other"},
 		{viewer, store.SearchQuery{Text: "cache"}, "leak A b2, leak C b2, run b2/soak"},
-		{&accounts.Actor{User: 2}, store.SearchQuery{Text: "cache"}, ""},
+		{&accounts.Actor{UserID: 2}, store.SearchQuery{Text: "cache"}, ""},
 		{everything, store.SearchQuery{Text: "app"}, "leak A b2, leak C b2, module App.dll 2"},
 		{everything, store.SearchQuery{Text: "a.cpp"}, "leak A b2"},
 		{everything, store.SearchQuery{Text: "C"}, "leak A b2, leak C b2, run b9 cache/cache idle, run b2/soak, build b9 cache, file Cache.txt, project Cache other"},
@@ -107,7 +107,7 @@ func TestProjects(t *testing.T) {
 	if got := list(&accounts.Actor{Open: true}); got != "one 1 1 true; two 2 3 true; " {
 		t.Error(got)
 	}
-	if got := list(&accounts.Actor{User: 1, Roles: map[int64]accounts.Role{two: accounts.Viewer}}); got != "two 2 3 true; " {
+	if got := list(&accounts.Actor{UserID: 1, RoleByProject: map[int64]accounts.Role{two: accounts.Viewer}}); got != "two 2 3 true; " {
 		t.Error(got)
 	}
 }

@@ -38,7 +38,7 @@ type SignatureQuery struct {
 	Class    string         // class in the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for every signature
 	Order    SignatureOrder // "" for score
 	Limit    int
-	After    int64 // id of a signature: only those after it; 0 for the first page
+	AfterID  int64 // id of a signature: only those after it; 0 for the first page
 	Offset   int   // how many of those to skip
 	Strip    int   // how many of the newest builds with results the heat strip has; 0 for no strip
 }
@@ -143,11 +143,11 @@ func (v View) ListSignatures(ctx context.Context, q SignatureQuery) (*SignatureP
 // readSignatures reads the rows of a page.
 func readSignatures(ctx context.Context, q db.Querier, page *SignaturePage, query *SignatureQuery, order *keyOrder,
 	where string, args pgx.NamedArgs) error {
-	args["state"], args["limit"], args["offset"], args["after"] = query.State, query.Limit, query.Offset, query.After
+	args["state"], args["limit"], args["offset"], args["after"] = query.State, query.Limit, query.Offset, query.AfterID
 	where += ` and (@state = '' or @state = ` + shownState + `)`
 	from := ` from signatures s` + order.join + ` where `
-	if query.After != 0 {
-		if err := checkAfter(ctx, q, query.After, args); err != nil {
+	if query.AfterID != 0 {
+		if err := checkAfter(ctx, q, query.AfterID, args); err != nil {
 			return err
 		}
 		from = ` from signatures s` + order.join + ` cross join ` + order.mark() + ` where ` + order.behind() + ` and `

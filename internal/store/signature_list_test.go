@@ -63,8 +63,8 @@ func TestSignatureList(t *testing.T) {
 		t.Errorf("%+v", page.Builds)
 	}
 	strip := page.Rows[0].Strip
-	if len(strip) != 2 || strip[0].Class != grows || !strip[0].Exercised || strip[0].Runs != 2 || strip[0].Findings != 1 ||
-		strip[0].Growth.Bytes != 20 || strip[0].Run != l.runs["2/soak"] ||
+	if len(strip) != 2 || strip[0].Class != grows || !strip[0].Exercised || strip[0].Runs != 2 || strip[0].RunsShowing != 1 ||
+		strip[0].Growth.Bytes != 20 || strip[0].RunID != l.runs["2/soak"] ||
 		strip[1].Exercised || strip[1].Runs != 1 || strip[1].Build != "3" {
 		t.Errorf("%+v", strip)
 	}
@@ -95,20 +95,20 @@ func TestFindings(t *testing.T) {
 	}
 	list[7].class, list[9].class, list[11].class = leak, leak, grows
 	run := l.run("1", leaksReport(list...))
-	page, total, err := l.now().ListFindings(t.Context(), store.FindingQuery{Run: run, Limit: 10})
+	page, total, err := l.now().ListFindings(t.Context(), store.FindingQuery{RunID: run, Limit: 10})
 	if err != nil || total != 3 || len(page) != 3 || page[0].Signature != "S09" || page[1].Signature != "S07" ||
 		page[2].Signature != "S11" {
 		t.Fatalf("%d %v %+v", total, err, page)
 	}
-	if f := page[0]; f.Run != run || f.State != leaks.StateFound || f.Sites != 1 || f.Growth.Bytes != 9 ||
+	if f := page[0]; f.RunID != run || f.State != leaks.StateFound || f.Sites != 1 || f.Growth.Bytes != 9 ||
 		f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.ByKind[0].Kind != "umdh-snapshot" {
 		t.Errorf("%+v", f)
 	}
-	page, total, err = l.now().ListFindings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})
+	page, total, err = l.now().ListFindings(t.Context(), store.FindingQuery{RunID: run, All: true, Limit: 10, Offset: 25})
 	if err != nil || total != 30 || len(page) != 5 || page[4].Signature != "S00" || page[4].Clauses != nil {
 		t.Errorf("%d %v %+v", total, err, page)
 	}
-	sites, _, err := l.now().ListSites(t.Context(), store.SiteQuery{Run: run, Limit: 1, Filter: "S07"})
+	sites, _, err := l.now().ListSites(t.Context(), store.SiteQuery{RunID: run, Limit: 1, Filter: "S07"})
 	if err != nil || len(sites) != 1 || sites[0].Signature != "S07" || *sites[0].Score != 0.95 {
 		t.Errorf("%v %+v", err, sites)
 	}

@@ -59,7 +59,7 @@ func TestSignaturesInPages(t *testing.T) {
 						t.Fatalf("%s: page at %d of %d, want at %d of %d", what, page.Before, page.Total, len(walked), len(all))
 					}
 					walked = append(walked, ids(page)...)
-					if q.After = page.Next(); q.After == 0 || len(walked) > len(all) {
+					if q.AfterID = page.Next(); q.AfterID == 0 || len(walked) > len(all) {
 						break
 					}
 				}
@@ -67,11 +67,11 @@ func TestSignaturesInPages(t *testing.T) {
 					t.Errorf("%s, %d at a time: %v, want %v", what, limit, walked, all)
 				}
 			}
-			passed := l.list(store.SignatureQuery{Order: order, State: state, After: all[3], Offset: 2, Limit: 3})
+			passed := l.list(store.SignatureQuery{Order: order, State: state, AfterID: all[3], Offset: 2, Limit: 3})
 			if got := ids(passed); !slices.Equal(got, all[6:9]) || passed.Before != 6 {
 				t.Errorf("%s, two passed over behind the fourth: %v at %d, want %v", what, got, passed.Before, all[6:9])
 			}
-			if last := l.list(store.SignatureQuery{Order: order, State: state, After: all[len(all)-1],
+			if last := l.list(store.SignatureQuery{Order: order, State: state, AfterID: all[len(all)-1],
 				Limit: 3}); len(last.Rows) != 0 || last.Before != len(all) || last.Next() != 0 {
 				t.Errorf("%s, behind the last: %v at %d", what, ids(last), last.Before)
 			}
@@ -88,7 +88,7 @@ func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
 	q := store.SignatureQuery{State: leaks.StateFound, Order: store.BySignatureGrowth, Limit: 2}
 	first := l.list(q)
 	l.change("B", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
-	q.After = first.Next()
+	q.AfterID = first.Next()
 	if second := l.list(q); listed(first) != "A B" || listed(second) != "C D" || second.Before != 1 || second.Total != 3 {
 		t.Errorf("%s, then %s at %d of %d", listed(first), listed(second), second.Before, second.Total)
 	}

@@ -65,7 +65,7 @@ func ValidSiteOrder(o SiteOrder) bool { return siteOrders[o] != "" }
 
 // A SiteQuery chooses a page of a run's sites.
 type SiteQuery struct {
-	Run          int64
+	RunID        int64
 	Order        SiteOrder // "" for growth
 	Filter       string    // part of a frame, the heap, the id or the signature; "" for all
 	Heap         string    // handle, "" for all
@@ -175,7 +175,7 @@ func (v View) ListSiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) 
 
 // where is the condition of a query. Text is looked for in what names the stacks, of which a run has few distinct ones.
 func (q SiteQuery) where() (string, pgx.NamedArgs) {
-	conditions, args := []string{`run_id = @run`}, pgx.NamedArgs{"run": q.Run}
+	conditions, args := []string{`run_id = @run`}, pgx.NamedArgs{"run": q.RunID}
 	if q.Heap != "" {
 		conditions, args["heap"] = append(conditions, `heap = @heap`), q.Heap
 	}

@@ -121,8 +121,8 @@ func takeFirst(first map[int64]int, line *leaks.BuildLine, scenario int64, build
 // marksOn is what the state of a signature follows from beside its runs, on a line.
 func (h *histories) marksOn(line *leaks.BuildLine, s *subject) leaks.MarkedBuilds {
 	m := s.word.MarksOn(line, h.order)
-	if m.First = h.firstOn(line); leaks.OnlyAtExit(s.runs) {
-		m.First = h.firstListOn(line, s.runs)
+	if m.FirstByScenario = h.firstOn(line); leaks.OnlyAtExit(s.runs) {
+		m.FirstByScenario = h.firstListOn(line, s.runs)
 	}
 	for _, f := range s.failed {
 		if at := line.IndexOf(f.build); at >= 0 {
@@ -140,7 +140,7 @@ func (h *histories) follow(s *subject) {
 	paces := leaks.SlowestRatesOf(s.runs)
 	shown := map[*leaks.BuildLine]bool{}
 	for i := range s.runs {
-		shown[h.lines.OfBuild(s.runs[i].Build)] = true
+		shown[h.lines.OfBuild(s.runs[i].BuildID)] = true
 	}
 	s.line = h.lines.Of("")
 	s.LeakHistory = leaks.Follow(nil, leaks.MarkedBuilds{FixedIn: -1, KnownUntil: -1})
@@ -220,7 +220,7 @@ func readSubjects(ctx context.Context, tx pgx.Tx, h *histories, roots []int64) (
 		s.scenarios = []int64{}
 		for k := range s.runs {
 			if r := &s.runs[k]; !r.Absent {
-				s.scenarios = append(s.scenarios, r.Scenario)
+				s.scenarios = append(s.scenarios, r.ScenarioID)
 			}
 		}
 		slices.Sort(s.scenarios)
@@ -267,7 +267,7 @@ type sightingRow struct {
 
 func (r *sightingRow) sighting() leaks.RunSighting {
 	s := leaks.RunSighting{
-		Build: r.BuildID, Scenario: r.ScenarioID, Class: analysis.Class(r.Class), Tools: r.Tools, Certain: r.Certain,
+		BuildID: r.BuildID, ScenarioID: r.ScenarioID, Class: analysis.Class(r.Class), Tools: r.Tools, Certain: r.Certain,
 		Doubtful: r.Doubtful, Began: r.Began, Suffices: r.Suffices, Rate: r.Rate,
 		Watched: score.RunRetention{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
 			PartLengths: partLengthsOf(r.StretchUnit, r.Stretches)},

@@ -17,7 +17,7 @@ func saveStates(batch *pgx.Batch, subjects []subject) {
 		batch.Queue(`delete from signature_states where signature_id = $1`, subjects[i].id)
 		for _, c := range subjects[i].Scenarios {
 			batch.Queue(`insert into signature_states (signature_id, scenario_id, open, first_bad_id, last_bad_id, clean_id, absent, tried_id, seen_id)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, subjects[i].id, c.Scenario, c.Open, order.IDAt(c.FirstBad), order.IDAt(c.LastBadBuild), order.IDAt(c.FirstCleanAfter), c.Absent, order.IDAt(c.Tried), order.IDAt(c.LastSeen))
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, subjects[i].id, c.ScenarioID, c.Open, order.IDAt(c.FirstBad), order.IDAt(c.LastBad), order.IDAt(c.FirstCleanAfter), c.Absent, order.IDAt(c.LastUndecided), order.IDAt(c.LastSeen))
 		}
 	}
 }

@@ -366,7 +366,7 @@ func TestSites(t *testing.T) {
 		{store.SiteQuery{Limit: 50, Heap: "0x1000"}, 120, ""},
 		{store.SiteQuery{Limit: 50, Heap: "0x2000"}, 0, ""},
 	} {
-		test.query.Run = run
+		test.query.RunID = run
 		page, total, err := storetest.Now(t, s).ListSites(t.Context(), test.query)
 		if err != nil || total != test.total || len(page) != min(int(max(test.total-int64(test.query.Offset), 0)), 50) {
 			t.Errorf("%+v: %d rows of %d, %v; want of %d", test.query, len(page), total, err, test.total)
@@ -377,7 +377,7 @@ func TestSites(t *testing.T) {
 		}
 	}
 	if _, _, err := storetest.Now(t, s).ListSites(t.Context(),
-		store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
+		store.SiteQuery{RunID: run, Order: "1; drop table sites"}); err == nil {
 		t.Error("an unknown order was taken")
 	}
 	site := must[store.SiteRow](t)(storetest.Now(t, s).FindSite(t.Context(), run, 7))

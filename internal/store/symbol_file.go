@@ -45,9 +45,9 @@ type CreatedSymbolFile struct {
 
 // A SymbolQuery chooses a page of symbol files. New ones come all the time: a page is named by the file before it.
 type SymbolQuery struct {
-	Filter string // part of a name or key, in upper or lower case; "" for all
-	After  int64  // id of a file: only older ones; 0 for the newest
-	Limit  int
+	Filter  string // part of a name or key, in upper or lower case; "" for all
+	AfterID int64  // id of a file: only older ones; 0 for the newest
+	Limit   int
 }
 
 // A SymbolPage is a page of symbol files, the newest first.
@@ -101,12 +101,12 @@ func (v View) ListSymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, 
 	filter, page := strings.ToLower(q.Filter), &SymbolPage{}
 	type counts struct{ Total, Before int }
 	n, err := db.One[counts](ctx, db.Q(v), `select count(*) as total, count(*) filter (where `+before+`) as before`+
-		matching, filter, q.After)
+		matching, filter, q.AfterID)
 	if err != nil {
 		return nil, db.Wrap("symbol files", err)
 	}
 	page.Total, page.Before = n.Total, n.Before
 	page.Files, err = db.All[SymbolFile](ctx, db.Q(v), `select `+symbolColumns+matching+` and not `+before+
-		` order by uploaded_at desc, id desc limit $3`, filter, q.After, q.Limit)
+		` order by uploaded_at desc, id desc limit $3`, filter, q.AfterID, q.Limit)
 	return page, db.Wrap("symbol files", err)
 }

@@ -193,13 +193,13 @@ func TestSymbolFilesInPages(t *testing.T) {
 		next          int64
 	}{
 		{store.SymbolQuery{Limit: 2}, 0, 5, []string{"Lib4.pdb", "Lib3.pdb"}, id("Lib3.pdb", "KEY1")},
-		{store.SymbolQuery{Limit: 2, After: id("Lib3.pdb", "KEY1")}, 2, 5, []string{"Lib2.pdb", "Lib1.pdb"},
+		{store.SymbolQuery{Limit: 2, AfterID: id("Lib3.pdb", "KEY1")}, 2, 5, []string{"Lib2.pdb", "Lib1.pdb"},
 			id("Lib1.pdb", "KEY1")},
-		{store.SymbolQuery{Limit: 2, After: id("Lib1.pdb", "KEY1")}, 4, 5, []string{"Lib0.pdb"}, 0},
-		{store.SymbolQuery{Limit: 2, After: id("Lib0.pdb", "KEY0")}, 5, 5, nil, 0},
+		{store.SymbolQuery{Limit: 2, AfterID: id("Lib1.pdb", "KEY1")}, 4, 5, []string{"Lib0.pdb"}, 0},
+		{store.SymbolQuery{Limit: 2, AfterID: id("Lib0.pdb", "KEY0")}, 5, 5, nil, 0},
 		{store.SymbolQuery{Limit: 9, Filter: "lib3"}, 0, 1, []string{"Lib3.pdb"}, 0},
 		{store.SymbolQuery{Limit: 9, Filter: "key1"}, 0, 2, []string{"Lib3.pdb", "Lib1.pdb"}, 0},
-		{store.SymbolQuery{Limit: 9, Filter: "key1", After: id("Lib2.pdb", "KEY0")}, 1, 2, []string{"Lib1.pdb"}, 0}, // which the filter leaves out
+		{store.SymbolQuery{Limit: 9, Filter: "key1", AfterID: id("Lib2.pdb", "KEY0")}, 1, 2, []string{"Lib1.pdb"}, 0}, // which the filter leaves out
 		{store.SymbolQuery{Limit: 9, Filter: "%"}, 0, 0, nil, 0},
 	} {
 		page, err := storetest.Now(t, s).ListSymbolFiles(t.Context(), c.query)
@@ -244,7 +244,7 @@ func TestWantedModules(t *testing.T) {
 	m := list[0]
 	if m.Name != "lib.dll" || m.PDB != "lib.pdb" || m.DebugID != debugID || m.Size != 4096 || m.Bits != 64 ||
 		m.Symbols != "mismatch" || m.Match != "none fits" ||
-		m.Runs != 2 || m.LastRun != run || m.Unnamed != 2 || m.StakeCount != 5 || m.StakeBytes != 50 || len(m.Tried) != 1 {
+		m.Runs != 2 || m.LastRunID != run || m.UnnamedFrames != 2 || m.UnnamedCount != 5 || m.UnnamedBytes != 50 || len(m.Tried) != 1 {
 		t.Errorf("%+v", m)
 	}
 	other.Run = "5"

@@ -76,7 +76,7 @@ func TestSitesOfTrace(t *testing.T) {
 	s, _ := open(t)
 	r := report(t, traced(60))
 	run := analysedTrace(t, s, r)
-	all := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{Run: run, Limit: 100}))
+	all := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{RunID: run, Limit: 100}))
 	if len(all) != 60 {
 		t.Fatalf("%d sites", len(all))
 	}
@@ -96,13 +96,13 @@ func TestSitesOfTrace(t *testing.T) {
 		if !store.ValidSiteOrder(order) {
 			t.Errorf("no order %q", order)
 		}
-		sorted := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{Run: run, Order: order, Limit: 100}))
+		sorted := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{RunID: run, Order: order, Limit: 100}))
 		if !slices.IsSortedFunc(sorted, func(a, b store.SiteRow) int { return cmp.Compare(of(b.Life), of(a.Life)) }) ||
 			len(sorted) != 60 {
 			t.Errorf("by %s the sites are not in order", order)
 		}
 	}
-	virtual := store.SiteQuery{Run: run, Kind: "virtual", Limit: 7}
+	virtual := store.SiteQuery{RunID: run, Kind: "virtual", Limit: 7}
 	page, total, err := storetest.Now(t, s).ListSites(t.Context(), virtual)
 	if err != nil || total != 20 || len(page) != 7 ||
 		slices.ContainsFunc(page, func(r store.SiteRow) bool { return r.Kind != "virtual" }) {
@@ -112,12 +112,12 @@ func TestSitesOfTrace(t *testing.T) {
 	if len(ordinals) != 20 || !slices.IsSorted(ordinals) {
 		t.Errorf("ordinals %v", ordinals)
 	}
-	chosen := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{Run: run, Ordinals: []int{41, 3, 17}, Limit: 50}))
+	chosen := must[[]store.SiteRow](t)(sites(t, s, store.SiteQuery{RunID: run, Ordinals: []int{41, 3, 17}, Limit: 50}))
 	if len(chosen) != 3 || chosen[0].Ordinal != 3 || chosen[2].Ordinal != 41 {
 		t.Errorf("%d chosen sites", len(chosen))
 	}
 	if none := must[[]store.SiteRow](t)(sites(t, s,
-		store.SiteQuery{Run: run, Ordinals: []int{}, Limit: 50})); len(none) != 0 {
+		store.SiteQuery{RunID: run, Ordinals: []int{}, Limit: 50})); len(none) != 0 {
 		t.Errorf("%d sites of none", len(none))
 	}
 }
@@ -374,7 +374,7 @@ func TestTracesMigrationDownAndUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if rows, err := sites(t, s, store.SiteQuery{Run: run, Limit: 9}); err != nil || len(rows) != 4 || rows[0].Life != nil {
+	if rows, err := sites(t, s, store.SiteQuery{RunID: run, Limit: 9}); err != nil || len(rows) != 4 || rows[0].Life != nil {
 		t.Error(rows, err)
 	}
 }

@@ -4,7 +4,7 @@ import "time"
 
 // Traffic is how many bytes were uploaded with a token, or are reserved, on a day in UTC. The zero Traffic is none.
 type Traffic struct {
-	Token int64     // id
-	Day   time.Time // midnight in UTC
-	Bytes int64
+	TokenID int64     // id
+	Day     time.Time // midnight in UTC
+	Bytes   int64
 }

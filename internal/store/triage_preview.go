@@ -114,7 +114,7 @@ func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
 	cells := cellsOf(rows)
 	runs := make([]Run, len(cells))
 	for i := range cells {
-		if runs[i], err = v.FindRun(ctx, cells[i].Run); err != nil {
+		if runs[i], err = v.FindRun(ctx, cells[i].RunID); err != nil {
 			return nil, err
 		}
 	}

@@ -100,7 +100,7 @@ func (r *stackRow) seen(frames []*analysis.Frame) leaks.StackSighting {
 	if r.AtExitCount != nil && r.AtExitBytes != nil {
 		a.Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: *r.AtExitCount, Bytes: *r.AtExitBytes}}
 	}
-	s := leaks.StackSighting{Run: r.RunID, Frames: frames}
+	s := leaks.StackSighting{RunID: r.RunID, Frames: frames}
 	if r.GrowthCount != nil && r.GrowthBytes != nil {
 		a.Growth = &analysis.Amount{Count: *r.GrowthCount, Bytes: *r.GrowthBytes}
 		s.Growth = new(a.GrowthBeforeExit())

@@ -51,7 +51,7 @@ func TestStacksOfALeakAreBounded(t *testing.T) {
 		t.Errorf("%d stacks", len(list.Seen))
 	}
 	for i, s := range list.Seen[:24] { // those that grow most
-		if s.Run != newest || s.Growth.Bytes != int64(10_000-i) || len(s.Frames) != 1 || s.Frames[0].Line != uint32(i+1) {
+		if s.RunID != newest || s.Growth.Bytes != int64(10_000-i) || len(s.Frames) != 1 || s.Frames[0].Line != uint32(i+1) {
 			t.Fatalf("stack %d: %+v", i, s)
 		}
 	}

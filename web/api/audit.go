@@ -62,7 +62,7 @@ func (a *API) sendAudit(c echo.Context, name string,
 	if q.Offset, err = whole(c, "offset", 0, 0, maxOffset); err != nil {
 		return err
 	}
-	if q.After, err = afterParam(c); err != nil {
+	if q.AfterID, err = afterParam(c); err != nil {
 		return err
 	}
 	rows, err := store.Read(c.Request().Context(), a.store,

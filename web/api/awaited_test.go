@@ -15,7 +15,7 @@ func TestAwaited(t *testing.T) {
 		site  string
 		want  bool
 	}{
-		"a page of a user":                 {accounts.Actor{Name: "ada", User: 1}, "same-origin", true},
+		"a page of a user":                 {accounts.Actor{Name: "ada", UserID: 1}, "same-origin", true},
 		"a page of an open server":         {accounts.Actor{Open: true}, "same-origin", true},
 		"a program":                        {accounts.Actor{Open: true}, "", false},
 		"a token":                          {token, "", false},

@@ -35,14 +35,14 @@ type comparisonView struct {
 }
 
 type buildResultView struct {
-	Build    string            `json:"build"`
-	Sequence *int64            `json:"sequence"`
-	Runs     []int64           `json:"runs"`
-	Statuses []analysis.Status `json:"statuses"` // by run
-	Pending  int               `json:"pending_runs"`
-	Trace    bool              `json:"trace"`
-	Lossy    bool              `json:"lossy"`
-	Power    *analysis.Power   `json:"power"`
+	Build    string                   `json:"build"`
+	Sequence *int64                   `json:"sequence"`
+	Runs     []int64                  `json:"runs"`
+	Statuses []analysis.VerdictStatus `json:"statuses"` // by run
+	Pending  int                      `json:"pending_runs"`
+	Trace    bool                     `json:"trace"`
+	Lossy    bool                     `json:"lossy"`
+	Power    *analysis.Power          `json:"power"`
 }
 
 // rowView is a signature with what each side says of it.
@@ -103,7 +103,7 @@ func questionOf(c echo.Context) (q leaks.ComparisonQuery, err error) {
 			return q, err
 		}
 	}
-	for name, into := range map[string]*int64{"base_run": &q.BaseRun, "head_run": &q.HeadRun} {
+	for name, into := range map[string]*int64{"base_run": &q.BaseRunID, "head_run": &q.HeadRunID} {
 		text := c.QueryParam(name)
 		if text == "" {
 			continue
@@ -112,7 +112,7 @@ func questionOf(c echo.Context) (q leaks.ComparisonQuery, err error) {
 			return q, problem.Invalid(name, "%s: %q is not the number of a run", name, text)
 		}
 	}
-	if q.HeadRun == 0 { // a run has its own
+	if q.HeadRunID == 0 { // a run has its own
 		q.Scenario = cmp.Or(q.Scenario, leaks.DefaultScenario)
 		if q.Project == "" {
 			return q, problem.Invalid("project", "project: is missing")
@@ -165,7 +165,7 @@ func (v *comparisonView) rows() (all []changedRow) {
 }
 
 func viewOfSide(s *compare.BuildResult) buildResultView {
-	return buildResultView{s.Build, s.Sequence, filled(s.Runs), filled(s.Statuses), s.Pending, s.Trace, s.Lossy, s.Power}
+	return buildResultView{s.Build, s.Sequence, filled(s.RunIDs), filled(s.Statuses), s.Pending, s.Trace, s.Lossy, s.Power}
 }
 
 func viewOfRow(project string, r compare.Row) rowView {

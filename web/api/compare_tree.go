@@ -119,7 +119,7 @@ type treeSide struct {
 
 // newestReport finds the stored report of a side's newest run.
 func newestReport(ctx context.Context, v store.View, s *compare.BuildResult) (treeSide, error) {
-	run, err := v.FindRun(ctx, slices.Max(s.Runs))
+	run, err := v.FindRun(ctx, slices.Max(s.RunIDs))
 	if err == nil && run.ReportKey == "" {
 		err = noReport(&run)
 	}

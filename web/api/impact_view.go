@@ -41,7 +41,7 @@ func viewOfImpact(m *leaks.Impact) impactView {
 		Runs: m.Runs, Verdicts: []turnView{}}
 	for _, t := range m.ChangedRuns {
 		v.Verdicts = append(v.Verdicts,
-			turnView{t.Run, t.Build, t.Scenario, t.Name, t.From, t.To, t.FromWhy, t.ToWhy, address.Run(t.Run)})
+			turnView{t.RunID, t.Build, t.Scenario, t.Name, t.From, t.To, t.FromWhy, t.ToWhy, address.Run(t.RunID)})
 	}
 	return v
 }

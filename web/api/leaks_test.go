@@ -51,13 +51,13 @@ func (n *node) build(name string, findings ...analysis.Finding) (run int64) {
 }
 
 // told stores a run of a build whose report has these findings and says this of them all.
-func (n *node) told(status analysis.Status, name string, findings ...analysis.Finding) (run int64) {
+func (n *node) told(status analysis.VerdictStatus, name string, findings ...analysis.Finding) (run int64) {
 	n.t.Helper()
 	return n.sent(name, reportOn(status, findings...))
 }
 
 // reportOn is a report with findings.
-func reportOn(status analysis.Status, findings ...analysis.Finding) *analysis.Report {
+func reportOn(status analysis.VerdictStatus, findings ...analysis.Finding) *analysis.Report {
 	r := report(status, 0)
 	r.Findings = findings
 	for _, f := range findings {

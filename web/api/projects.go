@@ -39,7 +39,7 @@ func (a *API) projectAdd(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	if err := a.store.CreateProject(ctx, body.Name, accounts.ActorFrom(ctx).User, by); err != nil {
+	if err := a.store.CreateProject(ctx, body.Name, accounts.ActorFrom(ctx).UserID, by); err != nil {
 		return nameTaken(err)
 	}
 	if change.Name = nil; change.DefaultBranch != nil {
@@ -91,7 +91,7 @@ func (a *API) sendProject(c echo.Context, status int, project string) error {
 	ctx := c.Request().Context()
 	var recordings []leaks.StoredRecording
 	p, err := store.Read(ctx, a.store, func(v store.View) (p store.ProjectSettings, err error) {
-		if recordings, err = v.ListRecordings(ctx, project); err != nil {
+		if recordings, err = v.ListRecordingStates(ctx, project); err != nil {
 			return p, err
 		}
 		return v.FindProjectSettings(ctx, project)

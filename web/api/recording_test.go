@@ -33,7 +33,7 @@ func TestRecordings(t *testing.T) {
 	n.do("PUT", path, body("")).want(t, 204, "")
 	list := warnings()
 	command := "heapdrift record --undo --push " + n.URL + ` --project "shop"`
-	if len(list) != 1 || list[0].Kind != leaks.RecordingSettingsOn || list[0].Run != 1 || list[0].Host != "PC1" ||
+	if len(list) != 1 || list[0].Kind != leaks.RecordingSettingsOn || list[0].RunID != 1 || list[0].Host != "PC1" ||
 		list[0].Process != "app.exe" || list[0].Do != command {
 		t.Fatalf("%+v", list)
 	}

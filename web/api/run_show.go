@@ -138,7 +138,7 @@ func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView
 		Scenario: run.Scenario, Name: run.Name,
 		State: string(run.State()), Complete: run.CompletedAt != nil,
 		CreatedAt: run.CreatedAt.UTC(), CompletedAt: utc(run.CompletedAt), AnalysedAt: utc(run.AnalysedAt),
-		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.Process,
+		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.ChosenProcess,
 		Error:    viewOfError(run.ErrorCode, run.Error),
 		Progress: progressView{Pending: run.Pending, Jobs: []jobView{}}, Evidence: []evidenceView{},
 		Links: linksView{

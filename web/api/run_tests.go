@@ -35,7 +35,7 @@ type runTestView struct {
 func (a *API) runTests(c echo.Context) error {
 	q := store.RunTestQuery{Strip: testStrip}
 	var err error
-	if q.Run, err = runID(c); err != nil {
+	if q.RunID, err = runID(c); err != nil {
 		return err
 	}
 	if q.Text, err = textParam(c, "q"); err != nil {
@@ -52,7 +52,7 @@ func (a *API) runTests(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	page, err := store.Read(ctx, a.store, func(v store.View) (*store.RunTestPage, error) {
-		if _, err := v.FindRun(ctx, q.Run); err != nil {
+		if _, err := v.FindRun(ctx, q.RunID); err != nil {
 			return nil, err
 		}
 		return v.ListRunTests(ctx, q)

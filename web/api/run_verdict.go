@@ -219,7 +219,7 @@ func viewOfVerdict(run *store.Run, v *leaks.RunVerdict) *verdictView {
 	}
 	if c := v.Compared; c != nil {
 		view.Baseline = &baselineView{
-			Build: c.Base.Build, Runs: filled(c.Base.Runs), Sentence: c.Sentence,
+			Build: c.Base.Build, Runs: filled(c.Base.RunIDs), Sentence: c.Sentence,
 			URL: address.Compare(c.Project, c.Scenario, c.Base.Build, run.Build),
 		}
 	}

@@ -88,7 +88,7 @@ func (a *API) windowOf(ctx context.Context, id int64, w capture.Window, top int)
 		for i, s := range chosen {
 			ordinals[i] = s.Ordinal
 		}
-		rows, _, err := v.ListSites(ctx, store.SiteQuery{Run: id, Ordinals: ordinals, Limit: len(ordinals)})
+		rows, _, err := v.ListSites(ctx, store.SiteQuery{RunID: id, Ordinals: ordinals, Limit: len(ordinals)})
 		if err != nil {
 			return nil, err
 		}

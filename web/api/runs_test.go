@@ -99,7 +99,7 @@ func (n *node) fail(code, message string) {
 	}
 }
 
-func report(status analysis.Status, sites int) *analysis.Report {
+func report(status analysis.VerdictStatus, sites int) *analysis.Report {
 	r := &analysis.Report{
 		Schema: analysis.Schema, Process: analysis.Process{Name: "shop.exe", PID: 4242, Bits: 32},
 		Verdict:  analysis.EvidenceVerdict{Status: status, Sentence: "shop.exe does " + string(status) + "."},
@@ -363,7 +363,7 @@ func TestVerdict(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
-	for status, gate := range map[analysis.Status]string{analysis.StatusLeak: "failed", analysis.StatusNoLeak: "passed",
+	for status, gate := range map[analysis.VerdictStatus]string{analysis.StatusLeak: "failed", analysis.StatusNoLeak: "passed",
 		analysis.StatusInconclusive: "inconclusive"} {
 		n := start(t)
 		n.put(umdhLog(1000))

@@ -91,7 +91,7 @@ func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error
 	if q.Offset, err = whole(c, "offset", 0, 0, maxOffset); err != nil {
 		return q, err
 	}
-	q.After, err = afterParam(c)
+	q.AfterID, err = afterParam(c)
 	return q, err
 }
 

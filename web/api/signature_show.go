@@ -47,7 +47,7 @@ type pooledView struct {
 }
 
 func viewOfEvidence(f *store.Finding) *evidenceOfLeak {
-	v := &evidenceOfLeak{Run: f.Run, Clauses: filled(f.Clauses), ByKind: filled(f.ByKind)}
+	v := &evidenceOfLeak{Run: f.RunID, Clauses: filled(f.Clauses), ByKind: filled(f.ByKind)}
 	if p := f.Pooled; p != nil && (p.Runs > 1 || p.Onset != nil || p.Work != nil) {
 		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds, p.Onset, p.Work}
 	}
@@ -162,7 +162,7 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 	for i := range history.Outcomes {
 		o := &history.Outcomes[i]
 		d.History = append(d.History,
-			outcomeView{o.Build, o.Scenario, o.Runs, o.Findings, o.Run, o.Exercised, viewOfAbsent(o), viewOfFigure(&o.Figure)})
+			outcomeView{o.Build, o.Scenario, o.Runs, o.RunsShowing, o.RunID, o.Exercised, viewOfAbsent(o), viewOfFigure(&o.Figure)})
 	}
 	if f := history.Explained; f != nil {
 		d.Evidence = viewOfEvidence(f)

@@ -52,7 +52,7 @@ func suppressedLeaks(ctx context.Context, v store.View, project string) ([]leaks
 			}
 			list = append(list, l)
 		}
-		if q.After = page.Next(); q.After == 0 {
+		if q.AfterID = page.Next(); q.AfterID == 0 {
 			return list, nil
 		}
 	}

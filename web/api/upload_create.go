@@ -102,7 +102,7 @@ func announced(header http.Header) (pendingUpload, error) {
 // header too, so that it counts for nothing beside a token.
 func awaited(r *http.Request) bool {
 	actor := accounts.ActorFrom(r.Context())
-	return actor.Token == 0 && r.Header.Get("Sec-Fetch-Site") != ""
+	return actor.TokenID == 0 && r.Header.Get("Sec-Fetch-Site") != ""
 }
 
 // parseMetadata reads an Upload-Metadata header: keys and base64 values, "filename ZHVtcC50eHQ=,project Yg==".

@@ -75,13 +75,13 @@ func uploader(c echo.Context) slots.Holder {
 
 // holderOf is an actor as it takes slots.
 func holderOf(a *accounts.Actor) slots.Holder {
-	return slots.Holder{Project: a.Project, Account: a.Account()}
+	return slots.Holder{ProjectID: a.ProjectID, Account: a.Account()}
 }
 
 // settle counts what a request has brought of an upload in the quota of its token, and gives back what was reserved for
 // more. An upload that was refused is gone, and counts for nothing.
 func (a *API) settle(ctx context.Context, u *uploadstore.Upload, reserved store.Traffic, from int64) error {
-	if reserved.Token == 0 {
+	if reserved.TokenID == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)

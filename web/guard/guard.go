@@ -171,7 +171,7 @@ var what = map[accounts.Right]struct{ role, scope string }{
 
 // refusal says what is missing to somebody who may know that the thing is there.
 func refusal(a *accounts.Actor, right accounts.Right) error {
-	if a.Token != 0 {
+	if a.TokenID != 0 {
 		return problem.New(http.StatusForbidden, CodeNotAllowed, "this needs a token with the scope %s", what[right].scope)
 	}
 	return problem.New(http.StatusForbidden, CodeNotAllowed, "this needs the role %s; an admin of the project gives it",

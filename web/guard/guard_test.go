@@ -113,7 +113,7 @@ func TestAskWho(t *testing.T) {
 // Whoever may see a project learns what is missing; for others it does not exist.
 func TestAllowed(t *testing.T) {
 	user := func(role accounts.Role) *accounts.Actor {
-		return &accounts.Actor{User: 1, Roles: map[int64]accounts.Role{7: role}}
+		return &accounts.Actor{UserID: 1, RoleByProject: map[int64]accounts.Role{7: role}}
 	}
 	token := accounts.OfToken(1, "t", 7, []accounts.Scope{accounts.ScopeUpload})
 	for _, test := range []struct {

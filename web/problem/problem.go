@@ -168,7 +168,7 @@ func translate(err error) *Problem {
 	var own *Problem
 	refused := evidence.Refusal(err)
 	var field *leaks.FieldError
-	var refusal *leaks.Refusal
+	var refusal *leaks.NoComparison
 	var window *analysis.Error
 	var exceeded *memory.LimitError
 	var routing *echo.HTTPError

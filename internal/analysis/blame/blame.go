@@ -61,7 +61,7 @@ const (
 
 // A Module is what is known of the image that frames lie in.
 type Module struct {
-	Name    string // as debuggers print it before the "!", without extension
+	Name    string // as debuggers print it before the "!": "app" of app.exe
 	Path    string // as the evidence spells it; "" or a bare name where only that is known
 	Own     bool   // the team uploaded its PDB
 	Private bool   // its symbols name source lines

@@ -11,10 +11,10 @@ import (
 type Replacement struct {
 	From, To int     // indexes in the lists that FindReplacements got
 	Likeness float64 // as Similarity says: 0 to 1
-	// Omitted says that one is the other without one frame between the first and the last: what compilers do that make
+	// FrameOmitted says that one is the other without one frame between the first and the last: what compilers do that make
 	// the last call of a function a jump, or inline and leave no trace. It is likely the same leak, and not certain: two
 	// paths of one program may differ so too. Otherwise functions have other names.
-	Omitted bool
+	FrameOmitted bool
 }
 
 // leastAlike is what signatures must have in common to be suggested, and maxCandidates with how many one is compared.
@@ -47,8 +47,8 @@ func FindReplacements(from, to []Signature) []Replacement {
 				}
 				seen[k] = true
 				d := Replacement{From: i, To: k, Likeness: Similarity(from[i].Frames, to[k].Frames),
-					Omitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
-				if d.Omitted || d.Likeness >= leastAlike {
+					FrameOmitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
+				if d.FrameOmitted || d.Likeness >= leastAlike {
 					all = append(all, d)
 				}
 			}
@@ -100,8 +100,8 @@ func omits(long, short []string) bool {
 // unambiguous keeps the best pairs, unless another is as good.
 func unambiguous(all []Replacement) []Replacement {
 	better := func(a, b Replacement) int {
-		if a.Omitted != b.Omitted {
-			if a.Omitted {
+		if a.FrameOmitted != b.FrameOmitted {
+			if a.FrameOmitted {
 				return -1
 			}
 			return 1
@@ -126,7 +126,7 @@ func unambiguous(all []Replacement) []Replacement {
 	var list []Replacement
 	for _, d := range all {
 		mutual := bestFrom[d.From] == d && !tiedFrom[d.From]
-		if bestTo[d.To] == d && !tiedTo[d.To] && (mutual || d.Omitted) {
+		if bestTo[d.To] == d && !tiedTo[d.To] && (mutual || d.FrameOmitted) {
 			list = append(list, d)
 		}
 	}

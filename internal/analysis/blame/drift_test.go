@@ -37,7 +37,7 @@ func TestDrifts(t *testing.T) {
 		var got []string
 		for _, d := range blame.FindReplacements(signatures(c.from), signatures(c.to)) {
 			text := fmt.Sprintf("%d>%d", d.From, d.To)
-			if d.Omitted {
+			if d.FrameOmitted {
 				text += " omitted"
 			}
 			got = append(got, text)

@@ -189,7 +189,7 @@ func compareBuilds(base, built map[string]blame.Signature) (o outcome, lost []st
 	}
 	found := map[int]bool{}
 	for _, d := range blame.FindReplacements(gone, come) {
-		found[d.From] = found[d.From] || d.Omitted
+		found[d.From] = found[d.From] || d.FrameOmitted
 	}
 	for i, s := range gone {
 		if found[i] {

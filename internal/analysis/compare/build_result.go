@@ -4,7 +4,7 @@ import "heapdrift/internal/analysis"
 
 // ResultOf makes the result of a build of the report on its only run.
 func ResultOf(build string, r *analysis.Report) *BuildResult {
-	s := &BuildResult{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Suffices: r.Suffices(),
+	s := &BuildResult{Build: build, Statuses: []analysis.VerdictStatus{r.Verdict.Status}, Suffices: r.Suffices(),
 		Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)),
 		Seen: []FrameCounts{CountFrames(r)}}
 	for i := range r.Warnings {

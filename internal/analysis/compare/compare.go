@@ -111,13 +111,13 @@ type BuildResult struct {
 	// Rank is where the build stands among those of its project: byte by byte, that of an older build is less. It is nil
 	// where builds have no order.
 	Rank     []byte
-	Runs     []int64           // ids
-	Statuses []analysis.Status // by run, in the order of Runs
-	Pending  int               // runs that are being read or analysed: the result will change
-	Suffices bool              // the evidence of a run lost nothing and is enough to judge growth; false also where that is not stored
-	Trace    bool              // at least one run is a trace: a site that it does not show did not allocate
-	Lossy    bool              // evidence of a run has losses
-	Power    *analysis.Power   // that of the run that would have shown the smallest leak; nil for none
+	RunIDs   []int64                  // ids
+	Statuses []analysis.VerdictStatus // by run, in the order of Runs
+	Pending  int                      // runs that are being read or analysed: the result will change
+	Suffices bool                     // the evidence of a run lost nothing and is enough to judge growth; false also where that is not stored
+	Trace    bool                     // at least one run is a trace: a site that it does not show did not allocate
+	Lossy    bool                     // evidence of a run has losses
+	Power    *analysis.Power          // that of the run that would have shown the smallest leak; nil for none
 	// Findings are those that leak or grow, here or in the other result. Others count only in Seen.
 	Findings []Finding
 	Seen     []FrameCounts // by run, in the order of Runs

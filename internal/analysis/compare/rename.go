@@ -79,7 +79,7 @@ func drifted(rows []Row) []Rename {
 	for kind, from := range vanished {
 		to := appeared[kind]
 		for _, d := range blame.FindReplacements(from, to) {
-			if d.Omitted {
+			if d.FrameOmitted {
 				list = append(list, Rename{from[d.From].ID, to[d.To].ID, surelyDrifted,
 					"same frames except one that the compiler left out (inlined, or a tail jump)"})
 			}

@@ -78,15 +78,15 @@ func TestOpenIsNotFixed(t *testing.T) {
 func TestDecides(t *testing.T) {
 	const no, yes = analysis.StatusInconclusive, analysis.StatusNoLeak
 	for _, c := range []struct {
-		runs []analysis.Status
+		runs []analysis.VerdictStatus
 		want bool
-	}{{nil, true}, {[]analysis.Status{no}, false}, {[]analysis.Status{yes}, true}, {[]analysis.Status{no, no}, false},
-		{[]analysis.Status{no, yes}, true}} {
+	}{{nil, true}, {[]analysis.VerdictStatus{no}, false}, {[]analysis.VerdictStatus{yes}, true}, {[]analysis.VerdictStatus{no, no}, false},
+		{[]analysis.VerdictStatus{no, yes}, true}} {
 		if got := (&BuildResult{Statuses: c.runs}).Decides(); got != c.want {
 			t.Errorf("%q: %t", c.runs, got)
 		}
 	}
-	if !(&BuildResult{Statuses: []analysis.Status{no}, Suffices: true}).Decides() {
+	if !(&BuildResult{Statuses: []analysis.VerdictStatus{no}, Suffices: true}).Decides() {
 		t.Error("evidence that suffices decides about what it does not show, whatever else it leaves open")
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // gates are the outcomes of an analysis as a gate that fails on any leak.
-var gates = map[analysis.Status]string{
+var gates = map[analysis.VerdictStatus]string{
 	analysis.StatusLeak: outcome.GateFailed, analysis.StatusNoLeak: outcome.GatePassed,
 	analysis.StatusInconclusive: outcome.GateInconclusive,
 }

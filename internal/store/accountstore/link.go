@@ -87,7 +87,7 @@ func UseLink(ctx context.Context, s *store.Store, digest []byte, name, passwordH
 		if err != nil {
 			return err
 		}
-		ctx := accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
+		ctx := accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, UserID: u.ID})
 		return audit.RecordServerChange(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
 	})
 	return u, err

@@ -49,10 +49,10 @@ func TryLogIn(ctx context.Context, s *store.Store, in LogIn, bound accounts.Thro
 			client = deviceClient(in.Device)
 		}
 		failed, err := db.One[accounts.Failures](ctx, tx, `
-			select count(*) filter (where name = $1 and client = $2) as pair, count(*) filter (where client = $2) as client, count(*) filter (where name = $1) as user_name
+			select count(*) filter (where name = $1 and client = $2) as by_pair, count(*) filter (where client = $2) as by_client, count(*) filter (where name = $1) as by_user_name
 			from failed_log_ins where name = $1 or client = $2`, countedName(in.Name), client)
 		if known {
-			failed = accounts.Failures{Pair: failed.Pair}
+			failed = accounts.Failures{ByPair: failed.ByPair}
 		}
 		if err != nil || bound.Refuses(failed) {
 			return err
@@ -80,7 +80,7 @@ func countedName(name string) string {
 // CompleteLogIn records that a user has logged in. It deletes the user's failed attempts from the same client, and
 // sessions that are over. From now on the browser is known by another digest.
 func CompleteLogIn(ctx context.Context, s *store.Store, u *User, in LogIn, device []byte) error {
-	ctx = accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
+	ctx = accounts.WithActor(ctx, &accounts.Actor{Name: u.Name, UserID: u.ID})
 	return db.Tx(ctx, s, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client in ($2, $3)`,
 			countedName(u.Name), in.Client, deviceClient(in.Device)); err != nil {

@@ -89,7 +89,7 @@ func TestTokenActor(t *testing.T) {
 			}
 			return 0
 		}
-		return a.Token
+		return a.TokenID
 	}
 	check := func(what string, digest []byte, want int64) {
 		t.Helper()

@@ -35,7 +35,7 @@ func ReserveTraffic(ctx context.Context, s *store.Store, token, bytes, quota int
 	if err = db.Wrap("bytes of a token", err); errors.Is(err, store.ErrNotFound) {
 		err = ErrTraffic
 	}
-	return store.Traffic{Token: token, Day: day, Bytes: bytes}, err
+	return store.Traffic{TokenID: token, Day: day, Bytes: bytes}, err
 }
 
 // ReleaseTraffic takes back what was reserved and did not arrive.
@@ -44,6 +44,6 @@ func ReleaseTraffic(ctx context.Context, s *store.Store, t store.Traffic) error 
 		return nil
 	}
 	_, err := db.Conns(s).Exec(ctx,
-		`update token_days set bytes = greatest(bytes - $3, 0) where token_id = $1 and day = $2`, t.Token, t.Day, t.Bytes)
+		`update token_days set bytes = greatest(bytes - $3, 0) where token_id = $1 and day = $2`, t.TokenID, t.Day, t.Bytes)
 	return db.Wrap("bytes of a token", err)
 }

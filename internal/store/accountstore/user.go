@@ -72,9 +72,9 @@ func FindUserActor(ctx context.Context, v store.View, id int64, epoch int) (*acc
 	if err != nil {
 		return nil, db.Wrap("memberships", err)
 	}
-	a := &accounts.Actor{Name: u.Name, User: u.ID, Server: u.Admin, Roles: make(map[int64]accounts.Role, len(list))}
+	a := &accounts.Actor{Name: u.Name, UserID: u.ID, Server: u.Admin, RoleByProject: make(map[int64]accounts.Role, len(list))}
 	for _, m := range list {
-		a.Roles[m.ProjectID] = m.Role
+		a.RoleByProject[m.ProjectID] = m.Role
 	}
 	return a, nil
 }

@@ -47,7 +47,7 @@ func (l *lab) mayAs(id int64, epoch int) string {
 	if err != nil {
 		l.Fatal(err)
 	}
-	return fmt.Sprintf("%s server %t %v", a.Name, a.Server, a.Roles)
+	return fmt.Sprintf("%s server %t %v", a.Name, a.Server, a.RoleByProject)
 }
 
 // A user is an admin of the server or not, locked or not; each change ends the sessions of that user alone, and the
@@ -316,7 +316,7 @@ func TestFirstAccountOwnsProjects(t *testing.T) {
 func TestTryLogIn(t *testing.T) {
 	l := accounted(t)
 	ctx := t.Context()
-	bound := accounts.Throttle{Within: time.Hour, Pair: 2, Client: 3, UserName: 4}
+	bound := accounts.Throttle{Within: time.Hour, MostPerPair: 2, MostPerClient: 3, MostPerUserName: 4}
 	try := func(name, client string) bool {
 		t.Helper()
 		return storetest.Must[bool](t)(accountstore.TryLogIn(ctx, l.Store, accountstore.LogIn{Name: name, Client: client}, bound))
@@ -365,7 +365,7 @@ func TestKnownDevices(t *testing.T) {
 	l := accounted(t)
 	ctx := t.Context()
 	l.addUser("ann", false)
-	bound := accounts.Throttle{Within: time.Hour, Pair: 2, Client: 3, UserName: 4}
+	bound := accounts.Throttle{Within: time.Hour, MostPerPair: 2, MostPerClient: 3, MostPerUserName: 4}
 	try := func(name, client, device string) bool {
 		t.Helper()
 		in := accountstore.LogIn{Name: name, Client: client, Device: []byte(device)}
@@ -447,10 +447,10 @@ func TestServerAudit(t *testing.T) {
 	if got != "a4 a3" {
 		t.Error(got)
 	}
-	if got, _ := page(store.AuditPage{Limit: 10, After: last}); got != "a2 a1" {
+	if got, _ := page(store.AuditPage{Limit: 10, AfterID: last}); got != "a2 a1" {
 		t.Error(got)
 	}
-	if got, _ := page(store.AuditPage{Limit: 1, Offset: 1, After: last}); got != "a1" {
+	if got, _ := page(store.AuditPage{Limit: 1, Offset: 1, AfterID: last}); got != "a1" {
 		t.Error(got)
 	}
 }

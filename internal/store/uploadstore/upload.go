@@ -114,7 +114,7 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 func UpdateTraffic(ctx context.Context, s *store.Store, id string, t store.Traffic) error {
 	tag, err := db.Conns(s).Exec(ctx, `
 		update uploads set token_id = $2, token_day = $3,
-			counted = $4 + case when token_id = $2 and token_day = $3 then counted else 0 end where id = $1`, id, t.Token, t.Day, t.Bytes)
+			counted = $4 + case when token_id = $2 and token_day = $3 then counted else 0 end where id = $1`, id, t.TokenID, t.Day, t.Bytes)
 	if err == nil && tag.RowsAffected() == 0 {
 		return store.ErrNotFound
 	}

@@ -17,7 +17,7 @@ type RunCase struct {
 	Leaks    int     // stacks that leak
 	Lost     float64 // bytes that they lose per day
 	Limit    float64 // bytes per day from which the verdict says that it would show a leak; 0 where it does not say
-	Status   analysis.Status
+	Status   analysis.VerdictStatus
 }
 
 // Matters reports whether the process lost at least the limit of the verdict.
@@ -73,9 +73,9 @@ func PrintVerdicts(w io.Writer, cases []RunCase) error {
 	fmt.Fprintln(t, "| evidence\t| clean: exit 0\t| 1\t| 4\t| leak that matters: exit 0\t| 1\t| 4\t| smaller leak: exit 0\t| 1\t| 4\t|")
 	fmt.Fprintln(t, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
 	for _, kind := range kinds {
-		var n [3]map[analysis.Status]int
+		var n [3]map[analysis.VerdictStatus]int
 		for i := range n {
-			n[i] = map[analysis.Status]int{}
+			n[i] = map[analysis.VerdictStatus]int{}
 		}
 		for i := range cases {
 			switch c := &cases[i]; {
@@ -90,7 +90,7 @@ func PrintVerdicts(w io.Writer, cases []RunCase) error {
 		}
 		fmt.Fprintf(t, "| %s\t|", kind)
 		for _, counts := range n {
-			for _, s := range []analysis.Status{analysis.StatusNoLeak, analysis.StatusLeak, analysis.StatusInconclusive} {
+			for _, s := range []analysis.VerdictStatus{analysis.StatusNoLeak, analysis.StatusLeak, analysis.StatusInconclusive} {
 				fmt.Fprintf(t, " %d\t|", counts[s])
 			}
 		}

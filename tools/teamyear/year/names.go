@@ -11,7 +11,7 @@ import (
 func (p *player) keptNames(ctx context.Context) error {
 	for run, e := range p.named {
 		findings, err := store.Read(ctx, p.store, func(v store.View) ([]store.Finding, error) {
-			page, _, err := v.ListFindings(ctx, store.FindingQuery{Run: run, All: true, Limit: len(e.report.Findings)})
+			page, _, err := v.ListFindings(ctx, store.FindingQuery{RunID: run, All: true, Limit: len(e.report.Findings)})
 			return page, err
 		})
 		if err != nil {

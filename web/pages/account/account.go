@@ -24,7 +24,7 @@ func (p *pages) account(c echo.Context) error {
 	var err error
 	v.projects, err = store.Read(ctx, p.store,
 		func(view store.View) ([]accountstore.RoleIn, error) {
-			return accountstore.ListRoles(ctx, view, v.actor.User)
+			return accountstore.ListRoles(ctx, view, v.actor.UserID)
 		})
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func kindSummariesOf(ctx context.Context, from store.View, v *signatureView) (*k
 	if f == nil {
 		return nil, nil
 	}
-	runs, others, err := from.ListLeakEvidence(ctx, v.ID, f.Run)
+	runs, others, err := from.ListLeakEvidence(ctx, v.ID, f.RunID)
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}

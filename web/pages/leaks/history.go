@@ -34,7 +34,7 @@ func (v signatureView) historyOf(c echo.Context) *ui.Trend {
 
 // cellOf is what a build says of the signature in a scenario, as a cell of the chart.
 func cellOf(o *leaks.Outcome) leaks.CoverageCell {
-	cell := leaks.CoverageCell{Build: o.Build, Scenario: o.Scenario, Run: o.Run, Runs: o.Runs,
+	cell := leaks.CoverageCell{Build: o.Build, Scenario: o.Scenario, RunID: o.RunID, Runs: o.Runs,
 		Status: analysis.StatusInconclusive}
 	switch {
 	case o.IsBad():

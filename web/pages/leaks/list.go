@@ -70,7 +70,7 @@ func (l Listing) query() store.SignatureQuery {
 		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Test: l.test, Scenario: l.scenario,
 		Text:  l.filter,
 		Class: l.class, Order: l.order,
-		Limit: leaksPage, After: l.after, Strip: stripBuilds,
+		Limit: leaksPage, AfterID: l.after, Strip: stripBuilds,
 	}
 }
 

@@ -141,7 +141,7 @@ func explainedStack(ctx context.Context, from store.View, v *signatureView) (*ui
 	if f == nil {
 		return nil, nil
 	}
-	sites, _, err := from.ListSites(ctx, store.SiteQuery{Run: f.Run, Filter: f.Own, Limit: 1})
+	sites, _, err := from.ListSites(ctx, store.SiteQuery{RunID: f.RunID, Filter: f.Own, Limit: 1})
 	if err != nil || len(sites) == 0 || sites[0].StackID == nil || sites[0].Signature != v.Text {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func turnedTable(m *leaks.Impact) *ui.Table {
 	t := ui.NewTable("", "moved", ui.Col("Run"), ui.Col("Now"), ui.Col("After saving")).
 		InBox("").Caption("Changed verdicts")
 	for _, r := range m.ChangedRuns {
-		t.Row(ui.PartCell("", ui.Link(ui.RunURL(r.Run), r.Build+", run "+r.Name), ui.Small(r.Scenario)),
+		t.Row(ui.PartCell("", ui.Link(ui.RunURL(r.RunID), r.Build+", run "+r.Name), ui.Small(r.Scenario)),
 			ui.PartCell("", ui.Text(string(r.From)), ui.Small(r.FromWhy)).Titled(r.FromWhy),
 			ui.PartCell("", ui.Strong(string(r.To)), ui.Small(r.ToWhy)).Titled(r.ToWhy))
 	}
@@ -63,10 +63,10 @@ func seenTable(s *variants, variant *leaks.CallPath) *ui.Table {
 	t := ui.NewTable("Runs that show "+s.nameOf(variant), "tight", ui.Col("Build"), ui.Col("Run"), ui.NumCol("Holds"),
 		ui.NumCol("Blocks"), ui.NumCol("Growth"))
 	for _, in := range variant.Seen {
-		if r := s.stacks.Run(in.Run); r != nil {
+		if r := s.stacks.Run(in.RunID); r != nil {
 			t.Row(ui.TextCell("", r.Build), ui.PartCell("", ui.Link(ui.RunURL(r.ID), r.Scenario+", run "+r.Name)),
 				ui.BytesCell(in.Held.Bytes), ui.CountCell(in.Held.Count),
-				ui.PartCell("num", ui.ShowGrowth(grewBy(in.Growth)), ui.Muted(s.span(in.Run))))
+				ui.PartCell("num", ui.ShowGrowth(grewBy(in.Growth)), ui.Muted(s.span(in.RunID))))
 		}
 	}
 	return t

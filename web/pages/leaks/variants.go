@@ -34,7 +34,7 @@ func variantsOf(ctx context.Context, from store.View, v *signatureView, links le
 	if v.history.Explained == nil {
 		return nil, nil
 	}
-	run := v.history.Explained.Run
+	run := v.history.Explained.RunID
 	stacks, err := from.FindNewestLeakStacks(ctx, v.ID, run)
 	if err != nil || len(stacks.Runs) == 0 {
 		return nil, err
@@ -116,7 +116,7 @@ func (v *variants) span(run int64) string {
 func (v *variants) seenIn(variant *leaks.CallPath) string {
 	var builds []string
 	for i := len(variant.Seen) - 1; i >= 0; i-- {
-		if r := v.stacks.Run(variant.Seen[i].Run); !slices.Contains(builds, r.Build) {
+		if r := v.stacks.Run(variant.Seen[i].RunID); !slices.Contains(builds, r.Build) {
 			builds = append(builds, r.Build)
 		}
 	}

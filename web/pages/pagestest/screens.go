@@ -142,8 +142,8 @@ func (b *Tab) SaveScreenshot(name string) {
 	}
 }
 
-// Each evaluates the keys, JavaScript expressions, in the page and compares the results with the values.
-func (b *Tab) Each(want map[string]string) {
+// Evaluates evaluates the keys, JavaScript expressions, in the page and compares the results with the values.
+func (b *Tab) Evaluates(want map[string]string) {
 	b.T.Helper()
 	for expression, text := range want {
 		if got := Must[string](b.T)(cdp.Run(b.Ctx, cdp.Evaluate[string]("String("+expression+")"))); got != text {

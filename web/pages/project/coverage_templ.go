@@ -17,10 +17,10 @@ import (
 )
 
 // outcomeWords say what a run found, in a word.
-var outcomeWords = map[analysis.Status]string{analysis.StatusLeak: "leaks", analysis.StatusNoLeak: "clean", analysis.StatusInconclusive: "undecided"}
+var outcomeWords = map[analysis.VerdictStatus]string{analysis.StatusLeak: "leaks", analysis.StatusNoLeak: "clean", analysis.StatusInconclusive: "undecided"}
 
 // outcomeShapes draw it, so that it does not rest on colour alone.
-var outcomeShapes = map[analysis.Status]string{
+var outcomeShapes = map[analysis.VerdictStatus]string{
 	analysis.StatusLeak: "M2 10 10 2M4.500 2H10v5.500", analysis.StatusNoLeak: "M2 6.500 5 9.500 10 3", analysis.StatusInconclusive: "M6 8.500v.1M4 4.200a2 2 0 1 1 3 1.700c-.7.4-1 .8-1 1.400",
 }
 
@@ -247,9 +247,9 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 templ.SafeURL
-			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinURLErrs(ui.RunURL(cell.Run))
+			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinURLErrs(ui.RunURL(cell.RunID))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 78}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 80}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 			if templ_7745c5c3_Err != nil {
@@ -262,7 +262,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": " + outcomeWords[cell.Status])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 129}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 131}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -275,7 +275,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": " + outcomeWords[cell.Status])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 185}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 187}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
@@ -288,7 +288,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var15 string
 			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(outcomeShapes[cell.Status])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 268}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 270}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {

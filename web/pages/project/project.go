@@ -69,7 +69,7 @@ func (p *pages) project(c echo.Context) error {
 		if view.lackBranches, err = v.FindMissingBranches(ctx, name); err != nil {
 			return err
 		}
-		recordings, err := v.ListRecordings(ctx, name)
+		recordings, err := v.ListRecordingStates(ctx, name)
 		if err != nil {
 			return err
 		}

@@ -49,14 +49,14 @@ func standingOf(ctx context.Context, v store.View, project string, builds int, a
 	var runs []int64
 	for _, scenario := range s.coverage.Scenarios {
 		if cell := s.coverage.Newest(scenario); cell != nil {
-			s.newest, runs = append(s.newest, cell), append(runs, cell.Run)
+			s.newest, runs = append(s.newest, cell), append(runs, cell.RunID)
 		}
 	}
 	if s.worst, err = v.ListWorstFindings(ctx, runs); err != nil {
 		return nil, err
 	}
 	for _, cell := range s.newest {
-		if f, leaks := s.worst[cell.Run]; leaks &&
+		if f, leaks := s.worst[cell.RunID]; leaks &&
 			(s.gravest == nil || domain.CompareUrgency(&f.Figure, &s.gravest.Figure) < 0) {
 			s.gravest, s.of = &f, cell
 		}
@@ -107,7 +107,7 @@ func (s *standing) decide(ctx context.Context, v store.View, askedSites int64) e
 	var runs []int64
 	for _, cell := range s.cells() {
 		sites += cell.Sites
-		runs = append(runs, cell.Run)
+		runs = append(runs, cell.RunID)
 	}
 	if sites > askedSites {
 		told, err := v.ListLastDecisions(ctx, runs)
@@ -156,7 +156,7 @@ func (s *standing) reasons() []string {
 	var whys []string
 	scenarios, cells := map[string][]string{}, s.cells()
 	for _, cell := range cells {
-		if why := s.why[cell.Run]; why != "" && s.gates[cell.Run] == s.gate() {
+		if why := s.why[cell.RunID]; why != "" && s.gates[cell.RunID] == s.gate() {
 			if scenarios[why] == nil {
 				whys = append(whys, why)
 			}

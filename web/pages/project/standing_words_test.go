@@ -34,7 +34,7 @@ func TestStoredAnswersOfGates(t *testing.T) {
 // The reasons are those of the gravest gates of the newest build, each once, with its scenarios where there are several.
 func TestReasonsOfGates(t *testing.T) {
 	cell := func(scenario, build string, run int64) *domain.CoverageCell {
-		c := &domain.CoverageCell{Scenario: scenario, Run: run}
+		c := &domain.CoverageCell{Scenario: scenario, RunID: run}
 		c.Build = build
 		return c
 	}

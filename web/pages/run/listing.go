@@ -100,7 +100,7 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 }
 
 func (l listing) query() store.SiteQuery {
-	return store.SiteQuery{Run: l.run, Order: l.order, BeforeExit: l.window.beforeExit(), Filter: l.filter, Heap: l.heap,
+	return store.SiteQuery{RunID: l.run, Order: l.order, BeforeExit: l.window.beforeExit(), Filter: l.filter, Heap: l.heap,
 		Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
 }
 

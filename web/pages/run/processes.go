@@ -55,7 +55,7 @@ type processRow struct {
 }
 
 func (r *reader) processPanel(ctx context.Context, run store.Run, report *analysis.Report) (processPanel, error) {
-	panel := processPanel{run: run.ID, chosen: run.Process}
+	panel := processPanel{run: run.ID, chosen: run.ChosenProcess}
 	list, all, err := r.ListProcesses(ctx, run.ID, maxProcesses)
 	if err != nil {
 		return panel, err

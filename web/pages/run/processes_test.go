@@ -104,8 +104,8 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 		to != "/runs/1" {
 		t.Errorf("%d to %s", status, to)
 	}
-	if now := p.AwaitSettled(t, 1); now.Process != other.Choose {
-		t.Errorf("%q is chosen", now.Process)
+	if now := p.AwaitSettled(t, 1); now.ChosenProcess != other.Choose {
+		t.Errorf("%q is chosen", now.ChosenProcess)
 	}
 	page := s.Page("/runs/1")
 	r := pagestest.Must[*analysis.Report](t)(storetest.Now(t, s.Store).FindSummary(t.Context(), 1))
@@ -143,7 +143,7 @@ func TestProcessPanelInBrowser(t *testing.T) {
 	b.CheckFitsWidth("processes, narrow")
 	b.Is(`document.querySelector("#processes button[value='p3.exe']").click(), true`)
 	b.See(`document.querySelector("#processes button[value='']") && document.querySelector("[sse-connect]")`)
-	if now := pagestest.Must[store.Run](t)(storetest.Now(t, s.Store).FindRun(t.Context(), run)); now.Process != "p3.exe" ||
+	if now := pagestest.Must[store.Run](t)(storetest.Now(t, s.Store).FindRun(t.Context(), run)); now.ChosenProcess != "p3.exe" ||
 		now.State() != "processing" {
 		t.Errorf("%+v", now)
 	}

@@ -45,7 +45,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 	t := &rankedTable{viewCard: c}
 	first := (c.page - 1) * pageSize
 	if result == nil {
-		rows, total, err := r.ListFindings(ctx, store.FindingQuery{Run: run.ID, All: true, Limit: pageSize, Offset: first})
+		rows, total, err := r.ListFindings(ctx, store.FindingQuery{RunID: run.ID, All: true, Limit: pageSize, Offset: first})
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 	for i := range shown {
 		own[i] = shown[i].Signature
 	}
-	found, _, err := r.ListFindings(ctx, store.FindingQuery{Run: run.ID, All: true, OwnSignatures: own, Limit: len(own)})
+	found, _, err := r.ListFindings(ctx, store.FindingQuery{RunID: run.ID, All: true, OwnSignatures: own, Limit: len(own)})
 	if err != nil {
 		return nil, err
 	}
@@ -184,12 +184,12 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable, result *query.Resu
 	if t.detail == nil {
 		return nil
 	}
-	q := store.SiteQuery{Run: t.run, OwnSignature: t.detail.signature, Limit: 1}
+	q := store.SiteQuery{RunID: t.run, OwnSignature: t.detail.signature, Limit: 1}
 	var site query.Site
 	if result != nil {
 		var found bool
 		if site, found = result.FirstSite(t.detail.signature); found {
-			q = store.SiteQuery{Run: t.run, Ordinals: []int{site.Ordinal}, Limit: 1}
+			q = store.SiteQuery{RunID: t.run, Ordinals: []int{site.Ordinal}, Limit: 1}
 		}
 	}
 	sites, _, err := r.ListSites(ctx, q)

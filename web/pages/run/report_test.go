@@ -13,7 +13,7 @@ func TestSentenceStressesWhatMatters(t *testing.T) {
 	const leaking = "app.exe leaks 2.69 MB in 11,580 blocks from 2 sites; the most, 2.12 MB in 5,790 blocks, from app!Cache::Insert (cache.cpp:14), 127 MB per hour."
 	for name, test := range map[string]struct {
 		trace  bool
-		status analysis.Status
+		status analysis.VerdictStatus
 		text   string
 		want   string
 	}{

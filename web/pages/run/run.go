@@ -44,7 +44,7 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 		return answer{}, err
 	}
 	actor := accounts.ActorFrom(ctx)
-	if recording, err := r.FindRecording(ctx, run.ID); err != nil {
+	if recording, err := r.FindRecordingState(ctx, run.ID); err != nil {
 		return answer{}, err
 	} else if recording != nil {
 		view.recording = recording.Sentence(time.Now())
@@ -139,7 +139,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	if len(report.Snapshots) == 0 && report.Trace == nil {
 		return nil, fmt.Errorf("run: the report of run %d has no snapshot", run.ID)
 	}
-	top, _, err := r.ListSites(ctx, store.SiteQuery{Run: run.ID, Limit: chartSites})
+	top, _, err := r.ListSites(ctx, store.SiteQuery{RunID: run.ID, Limit: chartSites})
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
 	}
-	if view.suspects, _, err = r.ListFindings(ctx, store.FindingQuery{Run: run.ID, Limit: shownSuspects}); err != nil {
+	if view.suspects, _, err = r.ListFindings(ctx, store.FindingQuery{RunID: run.ID, Limit: shownSuspects}); err != nil {
 		return nil, err
 	}
 	if view.card, err = r.card(ctx, run, report, l, view.trace); err != nil {

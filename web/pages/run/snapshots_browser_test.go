@@ -143,6 +143,6 @@ func TestNumbersOfSnapshotsInBrowser(t *testing.T) {
 		to.Build = fmt.Sprint(n)
 		run := pagestest.AddRun(t, s.Store, to, captures)
 		b.Do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.URL, run)))
-		b.Each(map[string]string{`(boxes => boxes.length > 2 && boxes.every((box, i) => !i || boxes[i - 1].right < box.left) || JSON.stringify(boxes))([...document.querySelectorAll(".timeline text")].filter(t => t.getAttribute("y") === "164").map(t => t.getBoundingClientRect()))`: "true"})
+		b.Evaluates(map[string]string{`(boxes => boxes.length > 2 && boxes.every((box, i) => !i || boxes[i - 1].right < box.left) || JSON.stringify(boxes))([...document.querySelectorAll(".timeline text")].filter(t => t.getAttribute("y") === "164").map(t => t.getBoundingClientRect()))`: "true"})
 	}
 }

@@ -33,7 +33,7 @@ type testsView struct {
 
 // tests handles GET /runs/:id/tests.
 func tests(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer, error) {
-	q := store.RunTestQuery{Run: run.ID, Limit: testsOnPage, Strip: testStrip}
+	q := store.RunTestQuery{RunID: run.ID, Limit: testsOnPage, Strip: testStrip}
 	q.Text = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
 	q.Text = strings.ToValidUTF8(q.Text[:min(len(q.Text), ui.MaxFilterBytes)], "")
 	if state := leaks.TestState(c.QueryParam("state")); slices.Contains(leaks.TestStates, state) {
@@ -54,7 +54,7 @@ func tests(ctx context.Context, c echo.Context, r *reader, run store.Run) (answe
 
 // cardTests are the tests on the page of a run, the gravest; nil of a run without any.
 func (r *reader) cardTests(ctx context.Context, run int64) (*store.RunTestPage, error) {
-	page, err := r.ListRunTests(ctx, store.RunTestQuery{Run: run, Limit: testsOnCard, Strip: testStrip})
+	page, err := r.ListRunTests(ctx, store.RunTestQuery{RunID: run, Limit: testsOnCard, Strip: testStrip})
 	if err != nil || page.Total == 0 {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis
 	if windowOrders[t.order] == nil && t.order != "name" {
 		t.order = "growth"
 	}
-	query := store.SiteQuery{Run: t.run, Order: t.order, Limit: pageSize}
+	query := store.SiteQuery{RunID: t.run, Order: t.order, Limit: pageSize}
 	first := (t.page - 1) * pageSize
 	if t.order == "name" {
 		query.Offset, query.Ordinals = first, ordinals(sites, chosen)
@@ -107,7 +107,7 @@ func (r *reader) matching(ctx context.Context, l listing, n int) (func(ordinal i
 	if l.filter == "" {
 		return func(int) bool { return true }, nil
 	}
-	found, err := r.ListSiteOrdinals(ctx, store.SiteQuery{Run: l.run, Filter: l.filter})
+	found, err := r.ListSiteOrdinals(ctx, store.SiteQuery{RunID: l.run, Filter: l.filter})
 	if err != nil {
 		return nil, err
 	}

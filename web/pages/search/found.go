@@ -56,7 +56,7 @@ func groupsOf(f *store.SearchHits) []group {
 			ui.StatusText(r.Status) + " #" + strconv.FormatInt(r.ID, 10)}
 	}))
 	add("Files", each(f.Files, func(e store.FileHit) hit {
-		return hit{to: ui.RunURL(e.Run), text: e.Name, about: e.Project + " " + e.Build}
+		return hit{to: ui.RunURL(e.RunID), text: e.Name, about: e.Project + " " + e.Build}
 	}))
 	return list
 }

@@ -17,7 +17,7 @@ func (p *pages) projectAdd(c echo.Context) error {
 	}
 	name := strings.TrimSpace(ui.Printable(c.FormValue("project")))
 	ctx := c.Request().Context()
-	if err := p.store.CreateProject(ctx, name, accounts.ActorFrom(ctx).User, ui.ActorOfForm(c)); err != nil {
+	if err := p.store.CreateProject(ctx, name, accounts.ActorFrom(ctx).UserID, ui.ActorOfForm(c)); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, string(ui.SettingsURL(name)))

@@ -38,7 +38,7 @@ func (p *pages) project(c echo.Context) error {
 	view.filter = strings.ToValidUTF8(view.filter[:min(len(view.filter), ui.MaxFilterBytes)], "")
 	query := store.SymbolQuery{Filter: view.filter, Limit: filesPage}
 	if id, err := strconv.ParseInt(c.QueryParam("after"), 10, 64); err == nil && id > 0 {
-		query.After = id
+		query.AfterID = id
 	}
 	ctx := c.Request().Context()
 	err = p.store.View(ctx, func(v store.View) (err error) {

@@ -27,7 +27,7 @@ type Frame struct {
 
 // Me is the name of who is logged in; "" for nobody, and for a program.
 func (f Frame) Me() string {
-	if f.actor.User == 0 {
+	if f.actor.UserID == 0 {
 		return ""
 	}
 	return f.actor.Name
@@ -710,7 +710,7 @@ func who(a *accounts.Actor) templ.Component {
 			templ_7745c5c3_Var31 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if a.User != 0 {
+		if a.UserID != 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<form class=\"account\" method=\"post\" action=\"/logout\"><a href=\"/account\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -235,7 +235,7 @@ func (t *Trend) line(c *store.Coverage, scenario, class string, on scale) trendL
 			continue
 		}
 		total := cell.TotalIn(t.Unit)
-		p := trendPoint{x: t.x(c, i), url: RunURL(cell.Run), class: "is-" + string(cell.Status)}
+		p := trendPoint{x: t.x(c, i), url: RunURL(cell.RunID), class: "is-" + string(cell.Status)}
 		switch {
 		case total != nil:
 			p.y, p.title = point(on.y(total.Bytes)), growthText(total)

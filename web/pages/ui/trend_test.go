@@ -36,12 +36,12 @@ func TestTrendOf(t *testing.T) {
 	s := TrendQuery{Coverage: &store.Coverage{
 		Builds: []store.BuildRef{{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}, Scenarios: []string{"a", "b", "c"},
 		Cells: []leaks.CoverageCell{
-			{Build: "1", Scenario: "a", Run: 1, Status: analysis.StatusNoLeak},
-			{Build: "1", Scenario: "b", Run: 2, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
-			{Build: "2", Scenario: "a", Run: 3, Status: analysis.StatusLeak, Totals: grows(2 << 20)},
-			{Build: "3", Scenario: "a", Run: 4, Status: analysis.StatusInconclusive},
-			{Build: "4", Scenario: "b", Run: 5, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
-			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak,
+			{Build: "1", Scenario: "a", RunID: 1, Status: analysis.StatusNoLeak},
+			{Build: "1", Scenario: "b", RunID: 2, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
+			{Build: "2", Scenario: "a", RunID: 3, Status: analysis.StatusLeak, Totals: grows(2 << 20)},
+			{Build: "3", Scenario: "a", RunID: 4, Status: analysis.StatusInconclusive},
+			{Build: "4", Scenario: "b", RunID: 5, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
+			{Build: "4", Scenario: "c", RunID: 6, Status: analysis.StatusLeak,
 				Totals: []leaks.TotalGrowth{{Unit: "document", Bytes: 5}}},
 		},
 	}}

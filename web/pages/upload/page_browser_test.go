@@ -24,7 +24,7 @@ func TestSizesInScripts(t *testing.T) {
 	b.See(`"heapdriftSize" in window`)
 	for _, n := range []int64{0, 1, 999, 1000, 1023, 1024, -1024, 10229, 10235, 102348, 102349, 1023487, 1023488, 1 << 20,
 		5e9, 3e15} {
-		b.Each(map[string]string{fmt.Sprintf("heapdriftSize(%d)", n): quantity.Bytes(n)})
+		b.Evaluates(map[string]string{fmt.Sprintf("heapdriftSize(%d)", n): quantity.Bytes(n)})
 	}
 }
 
@@ -33,7 +33,7 @@ func TestSizesInScripts(t *testing.T) {
 func uploadOnScreens(b *pagestest.Tab, what string) {
 	b.T.Helper()
 	b.OnScreens(what, func() {
-		b.Each(map[string]string{
+		b.Evaluates(map[string]string{
 			`[...document.querySelectorAll("#upload :is(button, .btn)")].filter(e => e.checkVisibility() && (e.offsetHeight < 24 || e.offsetWidth < 24)).map(e => e.textContent)`: "",
 			`[...document.querySelectorAll(".file .name")].filter(e => e.offsetWidth < 200).map(e => e.textContent)`:                                                              "",
 		})
@@ -45,7 +45,7 @@ func TestPaceOfUploads(t *testing.T) {
 	s, b := pagestest.OpenInBrowser(t)
 	b.Do(cdp.Navigate(s.URL + "/upload"))
 	after := func(steps string) string { return `(() => { const m = uploadPace.meter(); ` + steps + ` })()` }
-	b.Each(map[string]string{
+	b.Evaluates(map[string]string{
 		// Nothing is known before 3 s, however much was sent.
 		after(`return m.speed(0)`): "null",
 		after(`m.sent(0, 0); m.sent(9000, 2999); return [m.speed(2999), m.left(100, 2999)]`):  ",",
@@ -113,7 +113,7 @@ func TestUploadAfterPause(t *testing.T) {
 	b.Do(pagestest.Press("#files [data-act=pause]"))
 	held.wait(b.Ctx, t)
 	b.See(`/^\d+ %$/.test(document.querySelector("#files .st").textContent)`)
-	b.Each(map[string]string{`document.querySelector("#queue-pace").textContent === document.querySelector("#files .st").textContent || document.querySelector("#queue-pace").textContent`: "true"})
+	b.Evaluates(map[string]string{`document.querySelector("#queue-pace").textContent === document.querySelector("#files .st").textContent || document.querySelector("#queue-pace").textContent`: "true"})
 	d.let()
 	b.See(`location.pathname === "/runs/1"`)
 }
@@ -126,7 +126,7 @@ func TestUploadRemembersTarget(t *testing.T) {
 	shows := func(path, want string, remembered bool) {
 		t.Helper()
 		b.Do(cdp.Navigate(s.URL + path))
-		b.Each(map[string]string{fields: want, `document.getElementById("remembered").hidden`: fmt.Sprint(!remembered)})
+		b.Evaluates(map[string]string{fields: want, `document.getElementById("remembered").hidden`: fmt.Sprint(!remembered)})
 	}
 	send := func(path, run string) {
 		t.Helper()
@@ -154,7 +154,7 @@ func TestUploadRemembersTarget(t *testing.T) {
 	b.See(`location.pathname === "/runs/3"`)
 	shows("/upload", "shop/4812//", true)
 	b.Do(pagestest.Press("#forget-target"))
-	b.Each(map[string]string{fields: "///", `document.activeElement.id`: "f-project",
+	b.Evaluates(map[string]string{fields: "///", `document.activeElement.id`: "f-project",
 		`document.querySelector("#curl").textContent.includes("project=PROJECT")`: "true"})
 	shows("/upload", "///", false)
 	// A browser that holds something else under that name, or nothing, shows an empty form.
@@ -242,7 +242,7 @@ func TestUploadWithoutScripts(t *testing.T) {
 	}))
 	b.Do(cdp.Navigate(d.url+"/upload?project=shop&build=1"),
 		pagestest.Chosen("#file", sized(t, "a.log", 1), sized(t, "b.log", 1)))
-	b.Each(map[string]string{`document.documentElement.className`: "",
+	b.Evaluates(map[string]string{`document.documentElement.className`: "",
 		`["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
 	b.CheckAccessibility("without scripts")
 	b.Do(pagestest.Press("#start"))
