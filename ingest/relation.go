@@ -63,7 +63,7 @@ func (t *UnpackedTraces) Compare(ctx context.Context, other *UnpackedTraces) (Re
 func areRepeated(repeats []etl.Repeat, from, to int) bool {
 	for file := from; file < to; file++ {
 		if !slices.ContainsFunc(repeats, func(r etl.Repeat) bool {
-			return r.File == file && r.Of < from || r.Same && r.Of == file && r.File < from
+			return r.FileIndex == file && r.OfIndex < from || r.Same && r.OfIndex == file && r.FileIndex < from
 		}) {
 			return false
 		}
@@ -97,13 +97,13 @@ func (t *UnpackedTraces) leaveOutRepeats(ctx context.Context) error {
 	}
 	var rest []etl.Source
 	for i, f := range t.Files {
-		k := slices.IndexFunc(repeats, func(r etl.Repeat) bool { return r.File == i })
+		k := slices.IndexFunc(repeats, func(r etl.Repeat) bool { return r.FileIndex == i })
 		if k < 0 {
 			rest = append(rest, f)
 			continue
 		}
 		t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: 1,
-			Message: fmt.Sprintf("%s left out: %s is the same recording and has its events", f.Name, t.Files[repeats[k].Of].Name)})
+			Message: fmt.Sprintf("%s left out: %s is the same recording and has its events", f.Name, t.Files[repeats[k].OfIndex].Name)})
 	}
 	t.Files = rest
 	return nil

@@ -93,7 +93,7 @@ type censusClass struct {
 	Longest  int     `json:"payload_max"`
 }
 
-func newCensus(trace *etl.Trace, traces *ingest.UnpackedTraces, counts []etl.Count) *census {
+func newCensus(trace *etl.Trace, traces *ingest.UnpackedTraces, counts []etl.ClassCount) *census {
 	info := trace.Info()
 	c := &census{Schema: "heapdrift.census/v1", Start: info.Start, Files: []censusFile{}, Warnings: []censusWarning{},
 		Classes: []censusClass{}}
@@ -141,9 +141,9 @@ func newCensusFile(f *etl.File, size int64) censusFile {
 	return c
 }
 
-func newCensusClass(n *etl.Count) censusClass {
+func newCensusClass(n *etl.ClassCount) censusClass {
 	c := censusClass{Header: n.Header.String(), Op: n.Op, Version: n.Version, Events: n.Events, Bytes: n.Bytes,
-		Least: n.Least, Longest: n.Longest}
+		Least: n.ShortestPayload, Longest: n.LongestPayload}
 	switch n.Header {
 	case etl.HeaderEvent32, etl.HeaderEvent64:
 		c.Provider, c.ID = n.Provider.String(), &n.ID

@@ -136,8 +136,8 @@ func (m Module) Name() string {
 type Heap struct {
 	Handle uint64 // its address, as HeapCreate returned it
 	// Partial says that the evidence ends inside this heap's data.
-	Partial bool
-	Line    Timeline // outstanding memory over time; empty for snapshots
+	Partial  bool
+	Timeline Timeline // outstanding memory over time; empty for snapshots
 }
 
 // NoHeap is the heap index of a site whose evidence does not name the heap.

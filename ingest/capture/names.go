@@ -30,13 +30,13 @@ func (m Module) ImageID() ImageID { return ImageID{strings.ToLower(m.FileName())
 // An Image is a module of the run, what was found for it and its named return addresses.
 type Image struct {
 	ImageID
-	Symbols SymbolKind // what the names rest on
-	PDB     string     // file name of the PDB that was used, or of the one that is wanted
-	Used    string     // debug id of the PDB that was used; "" for none
-	Match   string     // a sentence: how the symbols were matched, or what is missing
-	Proven  bool       // the symbols belong to the module beyond doubt: its debug id is that of the PDB
-	Own     bool       // the team uploaded its PDB: the code is theirs
-	Tried   []Attempt  // every place that was looked at
+	Symbols     SymbolKind // what the names rest on
+	PDB         string     // file name of the PDB that was used, or of the one that is wanted
+	UsedDebugID string     // debug id of the PDB that was used; "" for none
+	Match       string     // a sentence: how the symbols were matched, or what is missing
+	Proven      bool       // the symbols belong to the module beyond doubt: its debug id is that of the PDB
+	Own         bool       // the team uploaded its PDB: the code is theirs
+	Tried       []Attempt  // every place that was looked at
 
 	rvas    []uint32 // ascending
 	ends    []uint32 // ends[i] is where the frames of rvas[i] end

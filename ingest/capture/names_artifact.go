@@ -82,7 +82,7 @@ func (t *textTable) id(s string) uint64 {
 }
 
 func (i *Image) put(e *encoder, texts *textTable) {
-	for _, s := range []string{i.File, i.DebugID, string(i.Symbols), i.PDB, i.Used, i.Match} {
+	for _, s := range []string{i.File, i.DebugID, string(i.Symbols), i.PDB, i.UsedDebugID, i.Match} {
 		e.string(s)
 	}
 	e.uint(i.Size)
@@ -134,7 +134,7 @@ func (i *Image) take(d *decoder, texts []string) {
 		return ""
 	}
 	i.File, i.DebugID, i.Symbols = d.string(), d.string(), SymbolKind(d.string())
-	i.PDB, i.Used, i.Match = d.string(), d.string(), d.string()
+	i.PDB, i.UsedDebugID, i.Match = d.string(), d.string(), d.string()
 	i.Size, i.Own, i.Proven = d.uint(), d.bool(), d.bool()
 	i.Tried = make([]Attempt, d.count(3))
 	for k := range i.Tried {

@@ -13,7 +13,7 @@ func names() *capture.Names {
 	app := capture.Image{
 		ImageID: capture.ImageID{File: "app.exe", Size: 0x5000, DebugID: "0123456789ABCDEF0123456789ABCDEF1"},
 		Symbols: capture.SymbolsPrivate,
-		PDB:     "app.pdb", Used: "0123456789ABCDEF0123456789ABCDEF1", Match: "by its id", Own: true,
+		PDB:     "app.pdb", UsedDebugID: "0123456789ABCDEF0123456789ABCDEF1", Match: "by its id", Own: true,
 		Tried: []capture.Attempt{{Place: `C:\Symbols\app.pdb`, Result: "found"}},
 	}
 	app.Add(0x1005, capture.NamedFrame{Function: "Grow", File: "a.cpp", Line: 7, Inline: true},

@@ -27,16 +27,16 @@ const (
 
 // SiteSpans are the spans of the blocks of all merged sites.
 type SiteSpans struct {
-	Looked   []int // indexes of the captures that were compared, ascending
-	spans    []Span
-	ends     []int  // by site: where its spans end
-	unlisted []bool // by site
+	CaptureIndexes []int // indexes of the captures that were compared, ascending
+	spans          []Span
+	ends           []int  // by site: where its spans end
+	unlisted       []bool // by site
 }
 
 // Of returns the spans of a merged site, sorted by First and then by Last. Known is false if a snapshot does not list
 // every block of the site with its address, or if there are fewer than three snapshots.
 func (s *SiteSpans) Of(site int) (spans []Span, known bool) {
-	if s == nil || len(s.Looked) == 0 || s.unlisted[site] {
+	if s == nil || len(s.CaptureIndexes) == 0 || s.unlisted[site] {
 		return nil, false
 	}
 	from := 0
@@ -62,14 +62,14 @@ func Spans(ctx context.Context, captures []*Capture, site func(capture int, site
 	if len(captures) < 3 {
 		return out, nil
 	}
-	out.Looked = looked(len(captures), sites)
+	out.CaptureIndexes = looked(len(captures), sites)
 	out.unlisted = make([]bool, sites)
 	ranges := rangesOf(captures)
 	counters, errs := make([]*spanCounter, len(ranges)), make([]error, len(ranges))
 	var all sync.WaitGroup
 	for i, r := range ranges {
-		counters[i] = &spanCounter{snapshots: len(out.Looked),
-			cells: make([]uint32, sites*len(out.Looked)*(len(out.Looked)+1)/2)}
+		counters[i] = &spanCounter{snapshots: len(out.CaptureIndexes),
+			cells: make([]uint32, sites*len(out.CaptureIndexes)*(len(out.CaptureIndexes)+1)/2)}
 		all.Go(func() { errs[i] = out.follow(ctx, captures, counters[i], r, site, sites) })
 	}
 	all.Wait()
@@ -118,7 +118,7 @@ func (s *SiteSpans) follow(ctx context.Context, captures []*Capture, counter *sp
 	}
 	go func() { // the next snapshot is sorted while this one is compared
 		defer close(lists)
-		for _, number := range s.Looked {
+		for _, number := range s.CaptureIndexes {
 			var list *blockList
 			select {
 			case list = <-used:

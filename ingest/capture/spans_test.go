@@ -207,9 +207,9 @@ func TestSpansOfManySnapshots(t *testing.T) {
 		}
 		want := min(n, 24)
 		spans, _ := got.Of(0)
-		if len(got.Looked) != want || got.Looked[0] != 0 || got.Looked[want-1] != n-1 ||
+		if len(got.CaptureIndexes) != want || got.CaptureIndexes[0] != 0 || got.CaptureIndexes[want-1] != n-1 ||
 			!slices.Equal(spans, []capture.Span{{0, int32(want - 1), 1}}) {
-			t.Errorf("%d snapshots: %v, %v", n, got.Looked, spans)
+			t.Errorf("%d snapshots: %v, %v", n, got.CaptureIndexes, spans)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func withSurvivals(t testing.TB) *capture.Capture {
 			t.Fatal(err)
 		}
 	}
-	if err := rows.AddRows([]allocations.Row{{AllocTime: allocations.BeforeTrace, FreeTime: 6e9, Heap: 0x10000, Unknown: true,
+	if err := rows.AddRows([]allocations.Row{{AllocTime: allocations.BeforeTrace, FreeTime: 6e9, Heap: 0x10000, UnknownFree: true,
 		End: allocations.EndFree}}); err != nil {
 		t.Fatal(err)
 	}

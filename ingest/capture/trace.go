@@ -12,16 +12,16 @@ type Trace struct {
 	Bias  time.Duration // UTC = local time of the traced machine + Bias
 	// From and To are the time that is covered: from the first event to the session's end, or to the last event where
 	// nothing tells that. What happened outside is not seen.
-	From, To int64
+	From, To allocations.TraceTime
 	// Window is the time that the numbers of sites and heaps are of: the whole trace, or a part of it.
 	Window Window
 	// HeapFrom is when the first session that traced heaps began. What heaps did before is not seen.
-	HeapFrom int64
-	Began    int64 // when the process began; allocations.BeforeTrace where it ran before, or the trace does not tell
-	Exited   int64 // when it ended; allocations.Never where it did not
+	HeapFrom allocations.TraceTime
+	Began    allocations.TraceTime // when the process began; allocations.BeforeTrace where it ran before, or the trace does not tell
+	Exited   allocations.TraceTime // when it ended; allocations.Never where it did not
 	// Teardown is the last instant before the process began to free what it held in order to end; allocations.Never where
 	// it did not. What it frees after that was outstanding as long as it worked.
-	Teardown int64
+	Teardown allocations.TraceTime
 	// SurvivalsBeyond is how many sites, of all processes of the trace, have no Survival because sites with more
 	// allocations left have used up the limit.
 	SurvivalsBeyond int64
@@ -31,7 +31,7 @@ type Trace struct {
 }
 
 // A Window is a part of a trace, from From to To inclusive, in ns since the trace's start.
-type Window struct{ From, To int64 }
+type Window struct{ From, To allocations.TraceTime }
 
 // Whole is the window that holds all of the trace's time.
 func (t *Trace) Whole() Window { return Window{min(0, t.From), max(t.To, t.From)} }

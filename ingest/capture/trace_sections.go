@@ -22,7 +22,7 @@ func (c *Capture) putTrace(e *encoder) {
 	putLine(e, &t.Heap)
 	putLine(e, &t.Virtual)
 	for i := range c.Heaps {
-		putLine(e, &c.Heaps[i].Line)
+		putLine(e, &c.Heaps[i].Timeline)
 	}
 }
 
@@ -37,7 +37,7 @@ func (c *Capture) takeTrace(d *decoder) {
 	}
 	t.Heap, t.Virtual = takeLine(d), takeLine(d)
 	for i := range c.Heaps {
-		c.Heaps[i].Line = takeLine(d)
+		c.Heaps[i].Timeline = takeLine(d)
 	}
 	c.Trace = t
 }
@@ -48,8 +48,8 @@ func putLine(e *encoder, l *Timeline) {
 	var last allocations.Point
 	for _, p := range l.Points {
 		e.int(p.Time - last.Time)
-		e.int(p.Last - last.Last)
-		e.int(p.Max - p.Last)
+		e.int(p.LastBytes - last.LastBytes)
+		e.int(p.MaxBytes - p.LastBytes)
 		e.int(p.MaxAt - p.Time)
 		last = p
 	}
@@ -64,8 +64,8 @@ func takeLine(d *decoder) (l Timeline) {
 	l.Points = make([]allocations.Point, n)
 	var last allocations.Point
 	for i := range l.Points {
-		p := allocations.Point{Time: last.Time + d.int(), Last: last.Last + d.int()}
-		p.Max, p.MaxAt = p.Last+d.int(), p.Time+d.int()
+		p := allocations.Point{Time: last.Time + d.int(), LastBytes: last.LastBytes + d.int()}
+		p.MaxBytes, p.MaxAt = p.LastBytes+d.int(), p.Time+d.int()
 		l.Points[i], last = p, p
 	}
 	return l

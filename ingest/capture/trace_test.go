@@ -31,11 +31,11 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 		c := &capture.Capture{
 			Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: pid, Bits: 64},
 			Heaps: []capture.Heap{{Handle: 0x10000,
-				Line: capture.Timeline{Points: []allocations.Point{{Time: 1 << 20, Last: 100, Max: 140, MaxAt: 2e6}}}}},
+				Timeline: capture.Timeline{Points: []allocations.Point{{Time: 1 << 20, LastBytes: 100, MaxBytes: 140, MaxAt: 2e6}}}}},
 			Trace: &capture.Trace{
 				Start: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC), Bias: -2 * time.Hour, From: -5, To: 10e9, Events: 12,
 				Began: allocations.BeforeTrace, Exited: never, Teardown: never,
-				Virtual: capture.Timeline{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
+				Virtual: capture.Timeline{Points: []allocations.Point{{Time: -4, LastBytes: 1, MaxBytes: 2, MaxAt: -3}}},
 			},
 		}
 		c.Trace.Window = c.Trace.Whole()
@@ -74,8 +74,8 @@ func TestInWindow(t *testing.T) {
 	}
 	first := got[0]
 	if first.Trace.Heap.Peak.Bytes != 140 || first.Trace.Virtual.Peak.Bytes != 4096 ||
-		first.Heaps[0].Line.Peak.Bytes != 140 || got[1].Heaps[0].Line.Peak.Bytes != 0 {
-		t.Errorf("peaks %+v %+v %+v", first.Trace.Heap.Peak, first.Trace.Virtual.Peak, first.Heaps[0].Line.Peak)
+		first.Heaps[0].Timeline.Peak.Bytes != 140 || got[1].Heaps[0].Timeline.Peak.Bytes != 0 {
+		t.Errorf("peaks %+v %+v %+v", first.Trace.Heap.Peak, first.Trace.Virtual.Peak, first.Heaps[0].Timeline.Peak)
 	}
 	if want := (capture.Usage{Count: 1, Bytes: 40}); first.Sites[0].Usage[2] != want || len(first.Snapshots) != 3 ||
 		!first.Snapshots[2].TakenAt.Equal(first.Trace.Start.Add(2*time.Hour+4*time.Second)) {

@@ -133,7 +133,7 @@ func (n *windowAnswer) capture(c *Capture, w Window) *Capture {
 	trace.Heap.Peak, trace.Virtual.Peak = n.peak(1, n.kinds+int(KindHeap)), n.peak(1, n.kinds+int(KindVirtual))
 	out.Heaps = slices.Clone(c.Heaps)
 	for i := range out.Heaps {
-		out.Heaps[i].Line.Peak = n.peak(2, n.heaps+i)
+		out.Heaps[i].Timeline.Peak = n.peak(2, n.heaps+i)
 	}
 	n.pass(c)
 	return &out

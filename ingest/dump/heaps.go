@@ -48,7 +48,7 @@ func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.SideHe
 			Version: ntheap.Version{Major: p.system.Major, Minor: p.system.Minor, Build: p.system.Build},
 			Types:   opt.typesOf(ctx, p, s.bits), Code: func(a uint64) bool { return inside(code, a) },
 			Candidates: p.candidates(s.bits),
-			Present:    p.memory.Present,
+			Present:    p.memory.PresentBytes,
 		})
 		if err != nil {
 			return nil, err

@@ -69,7 +69,7 @@ func (p *process) lost() (all, images uint64) {
 				images += m.size
 			}
 		}
-		return images + uint64(p.memory.Missing()), images
+		return images + uint64(p.memory.MissingBytes()), images
 	}
 	all = sum(without(p.regionsWith(func(r *minidump.Region) bool { return r.Protect.Writable() }), present))
 	images = sum(without(p.regionsWith(func(r *minidump.Region) bool {

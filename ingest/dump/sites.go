@@ -109,7 +109,7 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 // not tell.
 func (b *builder) takeVirtual() {
 	// Without a list of regions nothing tells that it is private, and in a dump that is cut it may be a heap or a stack.
-	if b.c.Memory.Space.Partial || b.memory.Missing() > 0 {
+	if b.c.Memory.Space.Partial || b.memory.MissingBytes() > 0 {
 		return
 	}
 	for _, u := range b.c.Memory.Space.Uses {

@@ -39,10 +39,10 @@ type Memory interface {
 	ntheap.Memory
 	// Ranges are the ranges that can be read, by address; none overlap.
 	Ranges() []minidump.Range
-	// Missing is how many bytes should be there and are not.
-	Missing() int64
-	// Present is how many of the size bytes from addr on can be read.
-	Present(addr, size uint64) uint64
+	// MissingBytes is how many bytes should be there and are not.
+	MissingBytes() int64
+	// PresentBytes is how many of the size bytes from addr on can be read.
+	PresentBytes(addr, size uint64) uint64
 }
 
 // dumpFile is the process of a dump.

@@ -23,7 +23,7 @@ func (b *builder) warn() error {
 			b.damaged(p.what, e)
 		}
 	}
-	if missing := b.memory.Missing(); missing > 0 {
+	if missing := b.memory.MissingBytes(); missing > 0 {
 		b.warning(capture.Truncated, missing,
 			"Upload the dump again: it is cut short, and %s of its memory are missing.",
 			quantity.Bytes(missing))

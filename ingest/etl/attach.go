@@ -98,7 +98,7 @@ func (j *joiner) release() error {
 	use.add(with)
 	for i := range allocating {
 		if allocating[i].kind == w.Kind {
-			j.processes.all[w.Process].countStack(i, with)
+			j.processes.all[w.ProcessIndex].countStack(i, with)
 		}
 	}
 	return j.ready.put(&w.Operation)

@@ -94,7 +94,7 @@ func BenchmarkLifetimes(b *testing.B) {
 			events = events[:0]
 			for i := range batch {
 				o := &batch[i]
-				e := lifetimes.Event{Time: o.Time, Process: o.Process, Thread: o.TID, Stack: uint32(o.Stack), Heap: o.Heap,
+				e := lifetimes.Event{Time: o.Time, Process: o.ProcessIndex, Thread: o.TID, Stack: uint32(o.Stack), Heap: o.Heap,
 					Address: o.Address, Size: o.Size}
 				switch o.Kind {
 				case etl.KindHeapAlloc:

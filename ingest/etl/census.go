@@ -19,14 +19,14 @@ type CensusKey struct {
 	Version  uint16
 }
 
-// A Count is how often a class of events was met.
-type Count struct {
+// A ClassCount is how often a class of events was met.
+type ClassCount struct {
 	CensusKey
-	Kind    Kind // KindOther where this package does not decode the class
-	Events  int64
-	Bytes   int64 // of all events, headers included
-	Least   int   // bytes of the shortest payload
-	Longest int   // bytes of the longest payload
+	Kind            Kind // KindOther where this package does not decode the class
+	Events          int64
+	Bytes           int64 // of all events, headers included
+	ShortestPayload int   // bytes of the shortest payload
+	LongestPayload  int   // bytes of the longest payload
 }
 
 // maxClasses bounds a census of a file whose providers are noise.
@@ -34,9 +34,9 @@ const maxClasses = 1 << 16
 
 // Census counts the events of a trace by class, most frequent first. Events beyond the 65,536th class are counted
 // together under the zero Class. It costs one pass.
-func (t *Trace) Census(ctx context.Context) ([]Count, error) {
-	counts := map[CensusKey]*Count{}
-	var last *Count
+func (t *Trace) Census(ctx context.Context) ([]ClassCount, error) {
+	counts := map[CensusKey]*ClassCount{}
+	var last *ClassCount
 	err := t.Events(ctx, func(e *Event) error {
 		key := CensusKey{Header: e.Header, Provider: e.Provider, Group: e.Group, Op: e.Op, ID: e.ID, Version: e.Version}
 		if last == nil || last.CensusKey != key {
@@ -45,21 +45,21 @@ func (t *Trace) Census(ctx context.Context) ([]Count, error) {
 					key = CensusKey{}
 				}
 				if last = counts[key]; last == nil {
-					last = &Count{CensusKey: key, Kind: e.Kind, Least: len(e.Payload)}
+					last = &ClassCount{CensusKey: key, Kind: e.Kind, ShortestPayload: len(e.Payload)}
 					counts[key] = last
 				}
 			}
 		}
 		last.Events++
 		last.Bytes += int64(e.Size)
-		last.Least, last.Longest = min(last.Least, len(e.Payload)), max(last.Longest, len(e.Payload))
+		last.ShortestPayload, last.LongestPayload = min(last.ShortestPayload, len(e.Payload)), max(last.LongestPayload, len(e.Payload))
 		return nil
 	})
-	out := make([]Count, 0, len(counts))
+	out := make([]ClassCount, 0, len(counts))
 	for _, c := range counts {
 		out = append(out, *c)
 	}
-	sorting.Stable(out, func(a, b Count) int {
+	sorting.Stable(out, func(a, b ClassCount) int {
 		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Header, b.Header),
 			bytes.Compare(a.Provider[:], b.Provider[:]),
 			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Op, b.Op), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Version, b.Version))

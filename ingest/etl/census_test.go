@@ -50,8 +50,8 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-func censusKey(c etl.Count) string {
-	size := fmt.Sprintf(" %d..%d %d", c.Least, c.Longest, c.Bytes)
+func censusKey(c etl.ClassCount) string {
+	size := fmt.Sprintf(" %d..%d %d", c.ShortestPayload, c.LongestPayload, c.Bytes)
 	switch c.Header {
 	case etl.HeaderEvent32, etl.HeaderEvent64:
 		return fmt.Sprintf("%s %s id %d op %d v%d", c.Header, c.Provider, c.ID, c.Op, c.Version) + size

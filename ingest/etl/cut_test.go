@@ -123,13 +123,13 @@ func samePart(t *testing.T, n int, whole, cut *reading, want, got etl.Operation)
 		(len(part) >= len(full) || !slices.Equal(full[:len(part)], part) && !slices.Equal(full[len(full)-len(part):], part)) {
 		t.Fatalf("cut at %d: stack %x of %x", n, part, full)
 	}
-	if a, b := whole.joined.Processes[want.Process].PID, cut.joined.Processes[got.Process].PID; a != b {
+	if a, b := whole.joined.Processes[want.ProcessIndex].PID, cut.joined.Processes[got.ProcessIndex].PID; a != b {
 		t.Fatalf("cut at %d: process %d, want %d", n, b, a)
 	}
 	if len(part) == 0 && got.TID == etl.NoID { // only its stack names the thread
 		want.TID = etl.NoID
 	}
-	want.Stack, want.Process, got.Stack, got.Process = 0, 0, 0, 0
+	want.Stack, want.ProcessIndex, got.Stack, got.ProcessIndex = 0, 0, 0, 0
 	if want != got {
 		t.Fatalf("cut at %d: %+v, want %+v", n, got, want)
 	}

@@ -12,21 +12,21 @@ const (
 // An Event is one event of a trace. It is re-used: nothing of it may be kept after the callback returns, and Payload
 // lies in a buffer that will be overwritten.
 type Event struct {
-	Time        int64 // ns since the trace's start; negative for rundown before it. Never decreases
-	Stamp       int64 // time stamp as the file has it, in ticks of the session's clock
-	Kind        Kind
-	Header      HeaderType
-	Group       uint8  // of kernel events, 0 for others
-	Op          uint8  // opcode
-	Size        uint16 // bytes, with its header
-	Pointer     uint8  // bytes of a pointer in the payload, 4 or 8
-	Version     uint16 // of the payload's layout
-	ID          uint16 // of manifest events, or the number of a message
-	PID         uint32 // of the logging process, NoID where the header names none
-	TID         uint32 // of the logging thread, NoID where the header names none
-	CPU         uint16 // number of the processor that logged it
-	Logger      uint16 // number of the session that logged it
-	SourceIndex uint16 // index into the sources that Open was given
+	Time         int64 // ns since the trace's start; negative for rundown before it. Never decreases
+	Stamp        int64 // time stamp as the file has it, in ticks of the session's clock
+	Kind         Kind
+	Header       HeaderType
+	Group        uint8  // of kernel events, 0 for others
+	Op           uint8  // opcode
+	Size         uint16 // bytes, with its header
+	PointerBytes uint8  // bytes of a pointer in the payload, 4 or 8
+	Version      uint16 // of the payload's layout
+	ID           uint16 // of manifest events, or the number of a message
+	PID          uint32 // of the logging process, NoID where the header names none
+	TID          uint32 // of the logging thread, NoID where the header names none
+	CPU          uint16 // number of the processor that logged it
+	Logger       uint16 // number of the session that logged it
+	SourceIndex  uint16 // index into the sources that Open was given
 	// Provider is set for events that name one: a provider, or the class of a classic event.
 	Provider GUID
 	Payload  []byte // without the header; valid until the callback returns
@@ -51,7 +51,7 @@ const (
 func (e *Event) fill(f frame, b []byte) {
 	s := &shapes[f.header]
 	start := int(s.length)
-	e.Kind, e.Header, e.Stamp, e.Pointer, e.Size = f.kind, f.header, f.stamp, s.pointer, f.size
+	e.Kind, e.Header, e.Stamp, e.PointerBytes, e.Size = f.kind, f.header, f.stamp, s.pointer, f.size
 	e.ID, e.stack = 0, f.stack
 	switch f.header {
 	case HeaderPerfInfo32, HeaderPerfInfo64:

@@ -39,7 +39,7 @@ func (e *Event) HeapRangeRundown() (pid uint32, ranges iter.Seq[HeapRange], ok b
 	if !e.has(fixed, 1) {
 		return 0, nil, false
 	}
-	n := min(int64(e.u32(8, 1)), int64(len(e.from(fixed, 1))/(2*int(e.Pointer))))
+	n := min(int64(e.u32(8, 1)), int64(len(e.from(fixed, 1))/(2*int(e.PointerBytes))))
 	return e.u32(4, 1), func(yield func(HeapRange) bool) {
 		heap := e.p(0, 0)
 		for i := range int(n) {

@@ -169,7 +169,7 @@ func (j *joiner) addCompact(ctx context.Context, f *frame, at int64, source uint
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, Source: source, Kind: f.kind, Heap: f.a, Address: f.b,
+		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, SourceIndex: source, Kind: f.kind, Heap: f.a, Address: f.b,
 			Size: f.c, Flags: f.flags}
 		return j.setProcess(w, f.pid, shapes[f.header].pointer)
 	default:
@@ -190,7 +190,7 @@ func (j *joiner) memory(e *Event) error {
 		j.out.Malformed++
 		return nil
 	}
-	return j.setProcess(w, pid, e.Pointer)
+	return j.setProcess(w, pid, e.PointerBytes)
 }
 
 // setProcess gives an operation its process.
@@ -198,12 +198,12 @@ func (j *joiner) setProcess(w *pendingOperation, pid uint32, pointer uint8) erro
 	w.pid = pid
 	switch w.Kind {
 	case KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc:
-		w.Process = j.processes.alive(pid)
+		w.ProcessIndex = j.processes.alive(pid)
 	default:
-		w.Process = j.processes.at(pid)
+		w.ProcessIndex = j.processes.at(pid)
 	}
 	if w.Heap != 0 {
-		j.processes.all[w.Process].HeapPointer = pointer
+		j.processes.all[w.ProcessIndex].HeapPointerBytes = pointer
 	}
 	return j.drain(w.Stamp)
 }
@@ -220,8 +220,8 @@ func (j *joiner) ranges(e *Event) error {
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.SourceIndex, Kind: e.Kind, Heap: r.Heap,
-			Address: r.Address, Size: r.Size, Process: j.processes.at(pid)}
+		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, SourceIndex: e.SourceIndex, Kind: e.Kind, Heap: r.Heap,
+			Address: r.Address, Size: r.Size, ProcessIndex: j.processes.at(pid)}
 		w.pid, w.ready = pid, true
 	}
 	return j.drain(e.Stamp)
@@ -233,7 +233,7 @@ func (j *joiner) other(e *Event) error {
 	if err != nil {
 		return err
 	}
-	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.SourceIndex, Kind: e.Kind}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, SourceIndex: e.SourceIndex, Kind: e.Kind}
 	w.pid = e.PID
 	return j.drain(e.Stamp)
 }
@@ -265,7 +265,7 @@ func (j *joiner) life(e *Event, kind Kind, process uint32) error {
 	if err != nil {
 		return err
 	}
-	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, Source: e.SourceIndex, Kind: kind, Process: process}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, SourceIndex: e.SourceIndex, Kind: kind, ProcessIndex: process}
 	w.pid, w.ready = j.processes.all[process].PID, true
 	return nil
 }

@@ -68,7 +68,7 @@ func replay(t *testing.T, files ...[]byte) (string, *etl.JoinResult) {
 			o.Flags = 0
 		}
 		fmt.Fprintf(&out, "%d %d pid %d tid %d heap %#x %#x+%d was %#x+%d flags %#x stack %x\n", o.Time, o.Kind,
-			joined.Processes[o.Process].PID, int32(o.TID),
+			joined.Processes[o.ProcessIndex].PID, int32(o.TID),
 			o.Heap, o.Address, o.Size, o.Old, o.OldSize, o.Flags, joined.Stacks.Append(nil, o.Stack))
 		if i > 0 && o.Time < ops[i-1].Time {
 			t.Fatalf("operation %d comes before its time", i)

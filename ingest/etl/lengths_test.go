@@ -52,7 +52,7 @@ func TestLeastPayloads(t *testing.T) {
 		for _, pointer := range []uint8{4, 8} {
 			least := test.bytes + test.pointers*int(pointer)
 			for n := range least + 1 {
-				e := &Event{Kind: test.kind, Version: test.version, Pointer: pointer, Payload: make([]byte, n, n+1)}
+				e := &Event{Kind: test.kind, Version: test.version, PointerBytes: pointer, Payload: make([]byte, n, n+1)}
 				if got := test.decode(e); got != (n == least) {
 					t.Errorf("kind %d v%d with pointers of %d bytes: %d of %d bytes: decoded %t", test.kind, test.version, pointer,
 						n, least, got)
@@ -87,7 +87,7 @@ func TestAppendedFields(t *testing.T) {
 		{KindHeapSnapShot, 3, 63, allocated, 0},
 		{KindHeapSnapShot, 2, 64, allocated, 0},
 	} {
-		e := &Event{Kind: test.kind, Version: test.version, Pointer: 8, Payload: payload[:test.length]}
+		e := &Event{Kind: test.kind, Version: test.version, PointerBytes: 8, Payload: payload[:test.length]}
 		if got := test.get(e); got != test.want {
 			t.Errorf("kind %d v%d of %d bytes: %#x, want %#x", test.kind, test.version, test.length, got, test.want)
 		}

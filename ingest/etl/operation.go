@@ -15,19 +15,19 @@ package etl
 //
 // Sizes are in bytes.
 type Operation struct {
-	Time    int64  // ns since the trace's start
-	Heap    uint64 // handle
-	Address uint64
-	Size    uint64
-	Old     uint64 // see the table
-	OldSize uint64 // see the table
-	Stamp   int64  // time stamp as the file has it, in ticks of the session's clock
-	Process uint32 // index into JoinResult.Processes
-	TID     uint32 // NoID where neither the event nor its stack says: headers of virtual memory name no thread
-	Flags   uint32 // by the table: flags of HeapCreate, a HeapSource, or VirtualFlags
-	Stack   StackID
-	Source  uint16 // index into the sources that Open was given
-	Kind    Kind
+	Time         int64  // ns since the trace's start
+	Heap         uint64 // handle
+	Address      uint64
+	Size         uint64
+	Old          uint64 // see the table
+	OldSize      uint64 // see the table
+	Stamp        int64  // time stamp as the file has it, in ticks of the session's clock
+	ProcessIndex uint32 // index into JoinResult.Processes
+	TID          uint32 // NoID where neither the event nor its stack says: headers of virtual memory name no thread
+	Flags        uint32 // by the table: flags of HeapCreate, a HeapSource, or VirtualFlags
+	Stack        StackID
+	SourceIndex  uint16 // index into the sources that Open was given
+	Kind         Kind
 }
 
 // memoryKinds are the kinds of operations.
@@ -38,7 +38,7 @@ var memoryKinds = Kinds(KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindHeap
 // decode makes the operation of a memory event that has no compact form and returns its process id. The rundown of a
 // heap's ranges, which is several, is none.
 func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
-	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.SourceIndex, Kind: e.Kind}
+	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, SourceIndex: e.SourceIndex, Kind: e.Kind}
 	pid = e.PID
 	switch e.Kind {
 	case KindHeapReAlloc:

@@ -88,7 +88,7 @@ func checkOracleCall(t *testing.T, bits int, call *oracleCall) (checked int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := Event{Kind: kinds[hook], Group: uint8(hook >> 8), Op: uint8(hook), Pointer: uint8(bits / 8),
+		e := Event{Kind: kinds[hook], Group: uint8(hook >> 8), Op: uint8(hook), PointerBytes: uint8(bits / 8),
 			Version: logged.Version, Payload: payload}
 		var right, ok bool
 		switch e.Kind {

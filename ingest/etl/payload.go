@@ -5,12 +5,12 @@ package etl
 
 // has reports whether the payload has at least so many bytes and pointers.
 func (e *Event) has(bytes, pointers int) bool {
-	return e.Pointer != 0 && len(e.Payload) >= bytes+pointers*int(e.Pointer)
+	return e.PointerBytes != 0 && len(e.Payload) >= bytes+pointers*int(e.PointerBytes)
 }
 
 // p is the pointer-sized field behind so many bytes and pointers.
 func (e *Event) p(bytes, pointers int) uint64 {
-	if e.Pointer == 4 {
+	if e.PointerBytes == 4 {
 		return uint64(le.Uint32(e.Payload[bytes+pointers*4:]))
 	}
 	return le.Uint64(e.Payload[bytes+pointers*8:])
@@ -18,10 +18,10 @@ func (e *Event) p(bytes, pointers int) uint64 {
 
 // u32 is the 4-byte field behind so many bytes and pointers.
 func (e *Event) u32(bytes, pointers int) uint32 {
-	return le.Uint32(e.Payload[bytes+pointers*int(e.Pointer):])
+	return le.Uint32(e.Payload[bytes+pointers*int(e.PointerBytes):])
 }
 
 // from is the payload behind so many bytes and pointers.
 func (e *Event) from(bytes, pointers int) []byte {
-	return e.Payload[bytes+pointers*int(e.Pointer):]
+	return e.Payload[bytes+pointers*int(e.PointerBytes):]
 }

@@ -62,7 +62,7 @@ func (e *Event) Process() (p ProcessEvent, ok bool) {
 		}
 		rest = e.from(fixed, pointers)
 	}
-	n := sidSize(rest, int(e.Pointer))
+	n := sidSize(rest, int(e.PointerBytes))
 	if n < 0 {
 		return p, true
 	}

@@ -13,7 +13,7 @@ type Process struct {
 	Flags                ProcessFlags
 	Start, End           int64 // ns since the trace's start, or UnknownTime
 	ExitStatus           int32 // 0 where End is UnknownTime
-	HeapPointer          uint8 // bytes of a pointer in its heap events, 0 without any
+	HeapPointerBytes     uint8 // bytes of a pointer in its heap events, 0 without any
 	Images               []Image
 	stacked              *stackUses // nil for processes that allocated nothing
 	met                  int64      // time of the event that first told about it

@@ -104,8 +104,8 @@ func (t *Trace) mayRepeat() bool {
 
 // A Repeat says that all memory events of File are in Of too. Both are indexes into the sources that Open was given.
 type Repeat struct {
-	File, Of int
-	Same     bool // all memory events of Of are in File, too
+	FileIndex, OfIndex int
+	Same               bool // all memory events of Of are in File, too
 }
 
 // Repeats finds the files whose memory events are all in another file, which is no repeat itself. Of files with the
@@ -149,6 +149,6 @@ func (t *Trace) Repeats(ctx context.Context) ([]Repeat, error) {
 		}
 		found = append(found, Repeat{i, kept[k], sketches[kept[k]].isIn(s)})
 	}
-	sorting.Stable(found, func(a, b Repeat) int { return a.File - b.File })
+	sorting.Stable(found, func(a, b Repeat) int { return a.FileIndex - b.FileIndex })
 	return found, nil
 }

@@ -91,7 +91,7 @@ func readLines(t *testing.T, files ...[]byte) ([]string, *etl.JoinResult, *etl.T
 	for i := range ops {
 		o := &ops[i]
 		add := func(what, format string, args ...any) {
-			all = append(all, fmt.Sprintf("%d %s pid %d stack %x ", o.Time, what, joined.Processes[o.Process].PID,
+			all = append(all, fmt.Sprintf("%d %s pid %d stack %x ", o.Time, what, joined.Processes[o.ProcessIndex].PID,
 				joined.Stacks.Append(nil, o.Stack))+fmt.Sprintf(format, args...))
 		}
 		switch {

@@ -50,5 +50,5 @@ func (e *Event) frames() []byte {
 		return nil
 	}
 	b := e.from(at, skip)
-	return b[:min(len(b), maxFrames*int(e.Pointer))]
+	return b[:min(len(b), maxFrames*int(e.PointerBytes))]
 }

@@ -37,7 +37,7 @@ func (j *joiner) define(e *Event) {
 		return
 	}
 	addresses := j.walker.addresses(e)
-	use := j.keys.define(stackKey{key, e.SourceIndex, !inKernel(addresses, e.Pointer)}, e.Pointer)
+	use := j.keys.define(stackKey{key, e.SourceIndex, !inKernel(addresses, e.PointerBytes)}, e.PointerBytes)
 	if use == nil || e.Stamp >= j.until[e.SourceIndex] {
 		return
 	}
@@ -60,7 +60,7 @@ func (j *joiner) survey(ctx context.Context) error {
 			all.refer(stackKey{key, e.SourceIndex, e.Kind == KindStackKeyUser})
 		case definitionKinds.Has(e.Kind):
 			addresses := w.addresses(e)
-			use := all.define(stackKey{key, e.SourceIndex, !inKernel(addresses, e.Pointer)}, e.Pointer)
+			use := all.define(stackKey{key, e.SourceIndex, !inKernel(addresses, e.PointerBytes)}, e.PointerBytes)
 			if use == nil {
 				break
 			}

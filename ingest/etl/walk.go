@@ -48,7 +48,7 @@ func (w *walker) walk(e *Event) cachedStack {
 		return list[e.stack]
 	}
 	addresses := w.addresses(e)
-	found := cachedStack{id: w.stacks.intern(addresses), kernel: inKernel(addresses, e.Pointer)}
+	found := cachedStack{id: w.stacks.intern(addresses), kernel: inKernel(addresses, e.PointerBytes)}
 	if e.stack != 0 {
 		for int(e.stack) >= len(list) {
 			list = append(list, cachedStack{})
@@ -62,7 +62,7 @@ func (w *walker) walk(e *Event) cachedStack {
 // addresses are those that an event holds, innermost first, 8 bytes each.
 func (w *walker) addresses(e *Event) []byte {
 	b := e.frames()
-	if e.Pointer == addressSize {
+	if e.PointerBytes == addressSize {
 		return b[:len(b)&^(addressSize-1)]
 	}
 	w.wide = w.wide[:0]

@@ -157,7 +157,7 @@ func warnImages(processes []Process, warn func(code capture.Code, count int64, f
 	for i := range processes {
 		p := &processes[i]
 		switch {
-		case p.HeapPointer == 0:
+		case p.HeapPointerBytes == 0:
 		case len(p.Images) == 0:
 			if unknown++; unknown == 1 {
 				pid = p.PID

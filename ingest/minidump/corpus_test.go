@@ -196,7 +196,7 @@ func testCorpusDump(t *testing.T, name string) {
 	if len(modules) != want.modules || len(threads) != want.threads || len(unloaded) != want.unloaded ||
 		len(handles) != want.handles ||
 		len(regions) != want.regions || len(ranges) != want.ranges || sizes(ranges) != want.bytes ||
-		(d.WithoutHeap() != nil) != want.noHeap || d.Memory().Missing() != 0 {
+		(d.WithoutHeap() != nil) != want.noHeap || d.Memory().MissingBytes() != 0 {
 		t.Errorf("%q: {arch: minidump.Arch%s, build: %d, modules: %d, threads: %d, ranges: %d, bytes: %d, unloaded: %d, handles: %d, regions: %d, noHeap: %t},", name,
 			strings.ToUpper(d.System().Arch.String()), d.System().Build, len(modules), len(threads), len(ranges), sizes(ranges),
 			len(unloaded), len(handles), len(regions), d.WithoutHeap() != nil)
@@ -269,9 +269,9 @@ func TestRealFullDumpCut(t *testing.T) {
 		d := open(t, b[:n])
 		modules, err1 := d.Modules()
 		regions, err2 := d.Regions()
-		if held := sizes(d.Memory().Ranges()); held != int64(n-len(b)+memory) || held+d.Memory().Missing() != memory ||
+		if held := sizes(d.Memory().Ranges()); held != int64(n-len(b)+memory) || held+d.Memory().MissingBytes() != memory ||
 			len(modules) != 16 || len(regions) != 168 || err1 != nil || err2 != nil {
-			t.Errorf("%d bytes: %d are there, %d missing, %v, %v", n, held, d.Memory().Missing(), err1, err2)
+			t.Errorf("%d bytes: %d are there, %d missing, %v, %v", n, held, d.Memory().MissingBytes(), err1, err2)
 		}
 		if e := d.WithoutHeap(); (e != nil) != (n == len(b)-memory) {
 			t.Errorf("%d bytes: %v", n, e)

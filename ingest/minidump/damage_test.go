@@ -67,8 +67,8 @@ func TestCutAtEveryByte(t *testing.T) {
 		if !said && n < len(whole) {
 			t.Fatalf("%d bytes: nothing is said", n)
 		}
-		if held := sizes(d.Memory().Ranges()); int64(n) >= listed && held+d.Memory().Missing() != memory {
-			t.Fatalf("%d bytes: %d are there and %d missing, of %d", n, held, d.Memory().Missing(), memory)
+		if held := sizes(d.Memory().Ranges()); int64(n) >= listed && held+d.Memory().MissingBytes() != memory {
+			t.Fatalf("%d bytes: %d are there and %d missing, of %d", n, held, d.Memory().MissingBytes(), memory)
 		}
 		for _, r := range d.Memory().Ranges() {
 			got, want := make([]byte, r.Size), make([]byte, r.Size)

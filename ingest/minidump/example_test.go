@@ -35,7 +35,7 @@ func Example() { // a dump whose upload broke off within its memory
 	fmt.Printf("%q\n", memory[:n])
 	var missing *minidump.MissingError
 	if errors.As(err, &missing) {
-		fmt.Printf("%#x is missing, %d bytes in all\n", missing.Address, d.Memory().Missing())
+		fmt.Printf("%#x is missing, %d bytes in all\n", missing.Address, d.Memory().MissingBytes())
 	}
 	for _, e := range d.Damage() {
 		fmt.Println(e.Code)

@@ -189,6 +189,6 @@ func render(d *minidump.Dump) string {
 	for _, r := range d.Memory().MissingRanges() {
 		line("missing %#x+%#x", r.Address, r.Size)
 	}
-	line("missing %d", d.Memory().Missing())
+	line("missing %d", d.Memory().MissingBytes())
 	return b.String()
 }

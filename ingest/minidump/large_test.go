@@ -52,7 +52,7 @@ func TestBeyond4GB(t *testing.T) {
 				{Address: 0x7FF800000000, Size: 1 << 20},
 			},
 		})
-		if size < 6*gigabyte+at || len(d.Damage()) > 0 || d.Memory().Missing() != 0 {
+		if size < 6*gigabyte+at || len(d.Damage()) > 0 || d.Memory().MissingBytes() != 0 {
 			t.Errorf("%d bytes, damage %v", size, d.Damage())
 		}
 		for _, c := range []struct {

@@ -20,14 +20,14 @@ type Memory struct {
 // Ranges are the ranges that can be read, by address; none overlap. Neighbours that the dump lists apart stay apart.
 func (m *Memory) Ranges() []Range { return m.ranges }
 
-// Missing is how many bytes of memory the dump lists and does not have, as it is cut short.
-func (m *Memory) Missing() int64 { return m.missing }
+// MissingBytes is how many bytes of memory the dump lists and does not have, as it is cut short.
+func (m *Memory) MissingBytes() int64 { return m.missing }
 
 // MissingRanges are where that memory was, by address, neighbours as one; of the first 65536 ranges that are missing.
 func (m *Memory) MissingRanges() []Range { return m.lost }
 
-// Present is how many of the size bytes from an address on the dump has.
-func (m *Memory) Present(addr, size uint64) (n uint64) {
+// PresentBytes is how many of the size bytes from an address on the dump has.
+func (m *Memory) PresentBytes(addr, size uint64) (n uint64) {
 	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].Address+(m.ranges[i].Size-1) >= addr })
 	for ; i < len(m.ranges); i++ {
 		r := &m.ranges[i]

@@ -174,8 +174,8 @@ func TestCutMemory(t *testing.T) {
 	}}.Bytes()
 	d := open(t, b[:len(b)-130])
 	m := d.Memory()
-	if m.Missing() != 130 || len(m.Ranges()) != 2 || m.Ranges()[1].Size != 70 {
-		t.Errorf("missing %d of %+v", m.Missing(), m.Ranges())
+	if m.MissingBytes() != 130 || len(m.Ranges()) != 2 || m.Ranges()[1].Size != 70 {
+		t.Errorf("missing %d of %+v", m.MissingBytes(), m.Ranges())
 	}
 	lost := m.MissingRanges()
 	if len(lost) != 2 || lost[0].Address != 0x2000+70 || lost[0].Size != 30 ||
@@ -202,7 +202,7 @@ func TestManyMissingRanges(t *testing.T) {
 		if got := len(d.Memory().MissingRanges()); got != most {
 			t.Errorf("%d ranges are missing, told are %d, want %d", n, got, most)
 		}
-		if got := d.Memory().Missing(); got != int64(8*n) {
+		if got := d.Memory().MissingBytes(); got != int64(8*n) {
 			t.Errorf("%d bytes are missing, want %d", got, 8*n)
 		}
 	}

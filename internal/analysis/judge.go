@@ -53,8 +53,8 @@ func (s *series) judgeOf(r *Report, spans *capture.SiteSpans) *judge {
 	looked := r.Snapshots[j.first:j.last]
 	j.axis = axisOf(looked, r.Work, j.first)
 	j.lowerBound = looked[0].LowerBound || looked[len(looked)-1].LowerBound
-	if len(spans.Looked) > 0 && len(spans.Looked) < len(looked) {
-		j.looked = spans.Looked
+	if len(spans.CaptureIndexes) > 0 && len(spans.CaptureIndexes) < len(looked) {
+		j.looked = spans.CaptureIndexes
 		j.axis = j.axis.Select(j.looked)
 	}
 	return j

@@ -41,7 +41,7 @@ func module(m capture.Module, image *capture.Image) Module {
 		return out
 	}
 	out.PDB = cmp.Or(image.PDB, out.PDB)
-	out.DebugID = cmp.Or(image.Used, out.DebugID)
+	out.DebugID = cmp.Or(image.UsedDebugID, out.DebugID)
 	out.Symbols, out.Match, out.Tried = image.Symbols, image.Match, image.Tried
 	uploaded := blame.Module{Path: m.Path, Own: image.Own, Private: image.Symbols == capture.SymbolsPrivate}
 	out.Own = uploaded.IsOwn()

@@ -79,7 +79,7 @@ func timelineOf(points []allocations.Point, n int) Timeline {
 	t := Timeline{AtNS: []int64{}, LastBytes: []int64{}, MaxBytes: []int64{}}
 	if len(points) <= n {
 		for _, p := range points {
-			t.add(p.Time, p.Last, p.Max)
+			t.add(p.Time, p.LastBytes, p.MaxBytes)
 		}
 		return t
 	}
@@ -89,12 +89,12 @@ func timelineOf(points []allocations.Point, n int) Timeline {
 	for i := 0; i < len(points); {
 		joined, stretch := points[i], at(i)
 		for i++; i < len(points) && at(i) == stretch; i++ {
-			joined.Last, joined.Max = points[i].Last, max(joined.Max, points[i].Max)
+			joined.LastBytes, joined.MaxBytes = points[i].LastBytes, max(joined.MaxBytes, points[i].MaxBytes)
 		}
-		t.add(joined.Time, joined.Last, joined.Max)
-		if end := int64(uint64(first) + (stretch+1)*width); joined.Max > joined.Last &&
+		t.add(joined.Time, joined.LastBytes, joined.MaxBytes)
+		if end := int64(uint64(first) + (stretch+1)*width); joined.MaxBytes > joined.LastBytes &&
 			i < len(points) && points[i].Time > end {
-			t.add(end, joined.Last, joined.Last)
+			t.add(end, joined.LastBytes, joined.LastBytes)
 		}
 	}
 	return t
@@ -262,7 +262,7 @@ func (s *series) fillTraceTotals(r *Report) {
 	r.Totals = totalsOf(kinds, []allocations.Peak{part.Trace.Heap.Peak, part.Trace.Virtual.Peak})
 	drawn := highest(part.Heaps, drawnHeaps)
 	for i := range part.Heaps { // one part: slots are the places of its heaps
-		line := &part.Heaps[i].Line
+		line := &part.Heaps[i].Timeline
 		h := Heap{Handle: hexNumber(s.heaps[i]), Amounts: lifetimesOf(&heaps[i], &line.Peak)}
 		if drawn[i] {
 			h.Timeline = new(timelineOf(line.Points, heapPoints))
@@ -278,7 +278,7 @@ func highest(heaps []capture.Heap, n int) map[int]bool {
 		order[i] = i
 	}
 	slices.SortStableFunc(order,
-		func(a, b int) int { return cmp.Compare(heaps[b].Line.Peak.Bytes, heaps[a].Line.Peak.Bytes) })
+		func(a, b int) int { return cmp.Compare(heaps[b].Timeline.Peak.Bytes, heaps[a].Timeline.Peak.Bytes) })
 	out := map[int]bool{}
 	for _, i := range order[:min(n, len(order))] {
 		out[i] = true

@@ -246,10 +246,10 @@ func TestTimelineIsJoined(t *testing.T) {
 	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.WindowUsage{AIFO: u(1, 7)}, 7})
 	points := make([]allocations.Point, 5000)
 	for i := range points {
-		points[i] = allocations.Point{Time: int64(i) * 1e6, Last: int64(i), Max: int64(i)}
+		points[i] = allocations.Point{Time: int64(i) * 1e6, LastBytes: int64(i), MaxBytes: int64(i)}
 	}
-	points[1234].Max = 1e6
-	c.Trace.Heap.Points = slices.Concat(points, []allocations.Point{{Time: 9e9, Last: 3, Max: 5000}})
+	points[1234].MaxBytes = 1e6
+	c.Trace.Heap.Points = slices.Concat(points, []allocations.Point{{Time: 9e9, LastBytes: 3, MaxBytes: 5000}})
 	line := analyze(t, inputs(c)).Trace.HeapTimeline
 	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.LastBytes) || len(line.MaxBytes) != len(line.LastBytes) ||
 		!slices.IsSorted(line.AtNS) {

@@ -46,11 +46,11 @@ func isReadable(r minidump.Region) bool { return r.State == minidump.MemCommit &
 // Ranges are the committed regions that may be read.
 func (m *memory) Ranges() []minidump.Range { return m.ranges }
 
-// Missing is 0: what a process does not have is not missing.
-func (m *memory) Missing() int64 { return 0 }
+// MissingBytes is 0: what a process does not have is not missing.
+func (m *memory) MissingBytes() int64 { return 0 }
 
-// Present is how many of the size bytes from addr on were there when the regions were listed.
-func (m *memory) Present(addr, size uint64) (n uint64) {
+// PresentBytes is how many of the size bytes from addr on were there when the regions were listed.
+func (m *memory) PresentBytes(addr, size uint64) (n uint64) {
 	i := m.find(addr)
 	for ; i < len(m.ranges); i++ {
 		r := &m.ranges[i]

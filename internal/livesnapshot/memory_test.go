@@ -123,7 +123,7 @@ func TestPresentMemory(t *testing.T) {
 		{base + 3*pageBytes, pageBytes, 0}, {base, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%#x+%#x", test.addr, test.size), func(t *testing.T) {
-			if got := m.Present(test.addr, test.size); got != test.want {
+			if got := m.PresentBytes(test.addr, test.size); got != test.want {
 				t.Errorf("%#x bytes, want %#x", got, test.want)
 			}
 		})

@@ -180,7 +180,7 @@ type largest struct {
 func (l *largest) AddRows(rows []allocations.Row) error {
 	for i := range rows {
 		row := &rows[i]
-		if row.Unknown || uint64(row.Site) >= uint64(len(l.siteOf)) || l.siteOf[row.Site] < 0 || !l.wants(row) {
+		if row.UnknownFree || uint64(row.Site) >= uint64(len(l.siteOf)) || l.siteOf[row.Site] < 0 || !l.wants(row) {
 			continue
 		}
 		l.rows++
@@ -269,7 +269,7 @@ type sizeSink struct {
 func (s *sizeSink) AddRows(rows []allocations.Row) error {
 	for i := range rows {
 		row := &rows[i]
-		if row.Unknown || uint64(row.Site) >= uint64(len(s.siteOf)) || s.siteOf[row.Site] < 0 {
+		if row.UnknownFree || uint64(row.Site) >= uint64(len(s.siteOf)) || s.siteOf[row.Site] < 0 {
 			continue
 		}
 		if row.AllocTime > s.window.To ||

@@ -19,8 +19,8 @@ func exitsAt(at int64, older bool) func(*capture.Trace, heldRows) heldRows {
 		trace.Exited = at
 		var kept heldRows
 		for _, row := range rows {
-			if row.AllocTime >= at || row.Unknown && row.FreeTime >= at ||
-				row.AllocTime == allocations.BeforeTrace && !row.Unknown && !older {
+			if row.AllocTime >= at || row.UnknownFree && row.FreeTime >= at ||
+				row.AllocTime == allocations.BeforeTrace && !row.UnknownFree && !older {
 				continue
 			}
 			if row.FreeTime >= at {

@@ -95,7 +95,7 @@ func processThat(t testing.TB, r *rand.Rand, n int,
 		case 0:
 			row.AllocTime = allocations.BeforeTrace
 		case 1:
-			row.Unknown, row.AllocTime, row.Size, row.Thread, row.FreeTime, row.End = true, allocations.BeforeTrace, 0, 0,
+			row.UnknownFree, row.AllocTime, row.Size, row.Thread, row.FreeTime, row.End = true, allocations.BeforeTrace, 0, 0,
 				r.Int64N(traceEnd), allocations.EndFree
 		}
 		rows = append(rows, row)
@@ -284,7 +284,7 @@ func byHand(report *analysis.Report, rows heldRows, s *query.Selection) (n handC
 		}
 		age := min(row.FreeTime, to) - max(row.AllocTime, 0)
 		switch {
-		case row.Unknown, row.AllocTime > to, row.FreeTime < from,
+		case row.UnknownFree, row.AllocTime > to, row.FreeTime < from,
 			s.Kind != "" && at.Kind != s.Kind, s.Kind == "" && at.Kind == "heap-virtual",
 			s.Heap != "" && at.Heap != s.Heap,
 			s.Module != "" && (at.Blame == nil || at.Blame.Module != "app"),

@@ -56,10 +56,10 @@ func (c *filter) AddRows(rows []allocations.Row) error {
 // takes reports whether an allocation is selected. Of a free whose allocation is not in the trace neither size nor
 // thread are known: it is selected by neither.
 func (s *Selection) takes(r *allocations.Row, w capture.Window) bool {
-	if s.Thread != nil && (r.Unknown || r.Thread != *s.Thread) {
+	if s.Thread != nil && (r.UnknownFree || r.Thread != *s.Thread) {
 		return false
 	}
-	if s.Size != (Range{}) && (r.Unknown || !s.Size.has(r.Size)) {
+	if s.Size != (Range{}) && (r.UnknownFree || !s.Size.has(r.Size)) {
 		return false
 	}
 	return s.Age == (Range{}) || s.Age.has(ageOf(r, w))

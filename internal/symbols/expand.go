@@ -104,7 +104,7 @@ func (s *search) expand(ctx context.Context, w *writtenModule) error {
 		if !ok {
 			continue
 		}
-		known := func(i capture.Image) bool { return i.Used == image.Used }
+		known := func(i capture.Image) bool { return i.UsedDebugID == image.UsedDebugID }
 		if !slices.ContainsFunc(found, known) { // one PDB may lie in several places
 			found = append(found, image)
 		}
@@ -165,7 +165,7 @@ func (s *search) expandBy(ctx context.Context, f *File, w *writtenModule) (image
 	if s.DebugID == "" && lines == 0 {
 		return image, false, nil
 	}
-	image.Used, image.Own, image.Proven = f.DebugID, f.Own, true
+	image.UsedDebugID, image.Own, image.Proven = f.DebugID, f.Own, true
 	image.Tried = []capture.Attempt{{Place: f.Place, Result: ResultFound}}
 	image.Match = fmt.Sprintf("%s %s: the lines that the evidence prints are where it has them, and it knows the inlined calls", f.Name, f.DebugID)
 	if s.DebugID != "" {

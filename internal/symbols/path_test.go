@@ -62,7 +62,7 @@ func TestPathLibrary(t *testing.T) {
 		t.Errorf("%+v", tried)
 	}
 	got := resolve(t, Resolver{Library: lib}, running(tillReturns, tillModule("")))
-	if got.Used != id || !got.Proven {
-		t.Errorf("used %s: %s", got.Used, got.Match)
+	if got.UsedDebugID != id || !got.Proven {
+		t.Errorf("used %s: %s", got.UsedDebugID, got.Match)
 	}
 }

@@ -259,8 +259,8 @@ func TestResolve(t *testing.T) {
 			c.shelf(t, s)
 			got := resolve(t, Resolver{Library: s}, running(tillReturns, tillModule(c.id)))
 			if got.Symbols != c.symbols || !strings.Contains(got.Match, c.match) ||
-				got.Proven != c.proven || got.Used != c.used {
-				t.Errorf("%s, %q, proven %v, used %s", got.Symbols, got.Match, got.Proven, got.Used)
+				got.Proven != c.proven || got.UsedDebugID != c.used {
+				t.Errorf("%s, %q, proven %v, used %s", got.Symbols, got.Match, got.Proven, got.UsedDebugID)
 			}
 			var attempts []string
 			for _, a := range got.Tried {
@@ -308,9 +308,9 @@ func TestNeighbours(t *testing.T) {
 	s.put(t, "new", "till.exe", imageOf(t, till(1, 0, false), "till.pdb"))
 	coin := capture.Module{Path: `C:\till\coin.dll`, Base: 0x7ff700000000, Size: tillSize}
 	got := resolve(t, Resolver{Library: s}, running(tillReturns, coin, tillModule("")))
-	if got.Used != "060000000000000000000000000000001" ||
+	if got.UsedDebugID != "060000000000000000000000000000001" ||
 		!strings.Contains(got.Match, "lies beside till.exe, which is proven") {
-		t.Errorf("used %s: %s", got.Used, got.Match)
+		t.Errorf("used %s: %s", got.UsedDebugID, got.Match)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *search) usePDB(ctx context.Context, c candidate, out *capture.Image) (b
 		s.note(f.Place, ResultMismatch, "none of the %d return addresses lies in a function of it%s", len(s.rvas), c.limits())
 		return false, nil
 	}
-	out.PDB, out.Used, out.Symbols, out.Own = f.Name, f.DebugID, f.Symbols, f.Own
+	out.PDB, out.UsedDebugID, out.Symbols, out.Own = f.Name, f.DebugID, f.Symbols, f.Own
 	return true, nil
 }
 

@@ -4,7 +4,7 @@ import "context"
 
 // A Question asks for the numbers of a window.
 type Question struct {
-	From, To int64 // ns since the trace's start, both inside
+	From, To TraceTime // ns since the trace's start, both inside
 	// IgnoreExit takes an allocation that ended with its process as never freed, in Sites and Samples.
 	IgnoreExit bool
 	Sites      int               // the number of sites: every Row.Site is below it
@@ -139,7 +139,7 @@ func (a *adder) AddRows(rows []Row) error {
 	}
 	for i := range rows {
 		r := &rows[i]
-		if r.AllocTime < a.window.From && r.FreeTime >= a.window.From && !r.Unknown {
+		if r.AllocTime < a.window.From && r.FreeTime >= a.window.From && !r.UnknownFree {
 			a.start[r.Site] = a.start[r.Site].Add(Usage{int64(r.count()), int64(r.Size)})
 		}
 	}

@@ -21,7 +21,7 @@ func wild(seed uint64, n, sites int, span int64) []Row {
 		case 1:
 			row.FreeTime, row.End = Never, EndNone
 		case 2:
-			row.AllocTime, row.Size, row.Unknown = BeforeTrace, 0, true
+			row.AllocTime, row.Size, row.UnknownFree = BeforeTrace, 0, true
 		}
 		rows[i] = row
 	}

@@ -101,7 +101,7 @@ type gatherer struct {
 func (g *gatherer) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
-		if r.Unknown || uint64(r.Site) >= uint64(len(g.leaf)) || g.leaf[r.Site] < 0 {
+		if r.UnknownFree || uint64(r.Site) >= uint64(len(g.leaf)) || g.leaf[r.Site] < 0 {
 			continue
 		}
 		leaf := g.leaf[r.Site]

@@ -96,6 +96,6 @@ func (g *keptGroup) fillWindowFields(rows []Row, from int) {
 	for i := range rows {
 		r, mark := &rows[i], marks[i]
 		r.AllocTime, r.FreeTime, r.Size, r.Site = allocTime[i], freeTime[i], uint64(size[i]), site[i]
-		r.End, r.Part, r.Unknown = End(mark&^(markPart|markUnknown)), mark&markPart != 0, mark&markUnknown != 0
+		r.End, r.Part, r.UnknownFree = End(mark&^(markPart|markUnknown)), mark&markPart != 0, mark&markUnknown != 0
 	}
 }

@@ -8,7 +8,7 @@ import (
 // Meta is what the numbers of rows stand for. It lies in a table as JSON, so that the file is useful elsewhere.
 type Meta struct {
 	Start     time.Time // of the trace: time 0
-	From, To  int64     // the time that the trace covers, in ns since Start
+	From, To  TraceTime // the time that the trace covers, in ns since Start
 	Processes []Process // at most one for each Row.Process
 	Sites     []Site    // by Row.Site
 	Images    []Image   // in no particular order; each names its process
@@ -18,11 +18,11 @@ type Meta struct {
 
 // A Process is one run of a process: process ids are used again.
 type Process struct {
-	Number uint32 // Row.Process
-	PID    uint32 // as Windows gave it; several processes of a trace may have had the same
-	Name   string // file name of its program, "app.exe"
-	Began  int64  // ns since the trace's start, or BeforeTrace
-	Exited int64  // ns since the trace's start, or Never
+	Number uint32    // Row.Process
+	PID    uint32    // as Windows gave it; several processes of a trace may have had the same
+	Name   string    // file name of its program, "app.exe"
+	Began  TraceTime // ns since the trace's start, or BeforeTrace
+	Exited TraceTime // ns since the trace's start, or Never
 }
 
 // A Site is a place that allocates: a stack, in a process, from a heap or as virtual memory.
@@ -39,8 +39,8 @@ type Image struct {
 	Base     uint64
 	Size     uint64 // bytes
 	Path     string
-	PDB      string // file name of its PDB; "" where unknown
-	DebugID  string // GUID and age of the PDB; "" where unknown
-	Loaded   int64  // ns since the trace's start, or BeforeTrace
-	Unloaded int64  // ns since the trace's start, or Never
+	PDB      string    // file name of its PDB; "" where unknown
+	DebugID  string    // GUID and age of the PDB; "" where unknown
+	Loaded   TraceTime // ns since the trace's start, or BeforeTrace
+	Unloaded TraceTime // ns since the trace's start, or Never
 }

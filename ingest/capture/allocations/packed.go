@@ -51,7 +51,7 @@ func (p *packer) add(r *Row) {
 	if r.Part {
 		flags |= packPart
 	}
-	if r.Unknown {
+	if r.UnknownFree {
 		flags |= packUnknown
 	}
 	if r.FreeTime == Never {
@@ -132,7 +132,7 @@ func (u *unpacker) next(rows []Row) {
 			Size: uint64(u.values[packSize][i]),
 			Site: uint32(u.values[packSite][i]), Thread: uint32(u.values[packThread][i]),
 			FreeStack: uint32(u.values[packFreeStack][i]),
-			End:       End(flags & packEndBits), Part: flags&packPart != 0, Unknown: flags&packUnknown != 0,
+			End:       End(flags & packEndBits), Part: flags&packPart != 0, UnknownFree: flags&packUnknown != 0,
 		}
 		if flags&packBefore != 0 {
 			r.AllocTime = BeforeTrace

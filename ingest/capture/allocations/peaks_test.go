@@ -23,7 +23,7 @@ func (p *Peaks) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		g := p.group(r)
-		if g < 0 || g >= len(p.peaks) || r.Unknown || r.AllocTime > p.to || r.FreeTime < p.from {
+		if g < 0 || g >= len(p.peaks) || r.UnknownFree || r.AllocTime > p.to || r.FreeTime < p.from {
 			continue
 		}
 		c := change{at: r.AllocTime, source: int32(g), count: 1, bytes: int64(r.Size)}

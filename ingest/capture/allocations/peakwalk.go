@@ -224,7 +224,7 @@ func (k changeSink) AddRows(rows []Row) error {
 	s := k.slice
 	for i := range rows {
 		r := &rows[i]
-		if r.Unknown || uint64(r.Site) >= uint64(s.sites) { // sites beyond occur only outside the window
+		if r.UnknownFree || uint64(r.Site) >= uint64(s.sites) { // sites beyond occur only outside the window
 			continue
 		}
 		if r.AllocTime >= s.from && r.AllocTime <= s.to {
@@ -254,7 +254,7 @@ type instantSink struct {
 func (k *instantSink) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
-		if r.Unknown || r.AllocTime > k.at || r.FreeTime < k.at {
+		if r.UnknownFree || r.AllocTime > k.at || r.FreeTime < k.at {
 			continue
 		}
 		u := Usage{int64(r.count()), int64(r.Size)}

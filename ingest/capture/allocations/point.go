@@ -4,10 +4,10 @@ import "math"
 
 // A Point is a stretch of time that begins at Time and lasts to the next point. Times are ns since the trace's start.
 type Point struct {
-	Time  int64
-	Last  int64 // outstanding bytes as the stretch ends
-	Max   int64 // most outstanding bytes in it, exact
-	MaxAt int64 // when Max was first reached
+	Time      TraceTime
+	LastBytes int64     // outstanding bytes as the stretch ends
+	MaxBytes  int64     // most outstanding bytes in it, exact
+	MaxAt     TraceTime // when Max was first reached
 }
 
 // Instants are n instants that divide the time [from, to] evenly: its ends, and those between.

@@ -42,10 +42,13 @@ func (e End) String() string {
 	return [...]string{"none", "free", "realloc", "destroy", "exit", "lost"}[min(e, EndLost)]
 }
 
+// A TraceTime is a time in ns since the trace's start: negative before it, or one of the constants.
+type TraceTime = int64
+
 // The ends of time in rows.
 const (
-	BeforeTrace int64 = math.MinInt64 // allocated before the trace began
-	Never       int64 = math.MaxInt64 // not freed up to the trace's end
+	BeforeTrace TraceTime = math.MinInt64 // allocated before the trace began
+	Never       TraceTime = math.MaxInt64 // not freed up to the trace's end
 )
 
 // NoThread is Row.Thread where the trace does not name the thread.
@@ -53,10 +56,10 @@ const NoThread = math.MaxUint32
 
 // A Row is one allocation from its beginning to its end.
 type Row struct {
-	AllocTime int64 // nanoseconds since the trace's start, or BeforeTrace
-	FreeTime  int64 // or Never; not before AllocTime
+	AllocTime TraceTime // or BeforeTrace
+	FreeTime  TraceTime // or Never; not before AllocTime
 	Address   uint64
-	Size      uint64 // bytes, the last size of a block that was resized; 0 where Unknown
+	Size      uint64 // bytes, the last size of a block that was resized; 0 for an UnknownFree
 	Heap      uint64 // handle; 0 for virtual memory
 	Site      uint32 // number of the site; stands for Process, Heap, Stack and Kind
 	Process   uint32 // a Process.Number
@@ -68,8 +71,8 @@ type Row struct {
 	// Part marks a piece of a commit whose other pieces end at another time. Its bytes count, but it is no allocation
 	// of its own in counts.
 	Part bool
-	// Unknown marks a free whose allocation is not in the trace: Size is 0 and AllocTime BeforeTrace.
-	Unknown bool
+	// UnknownFree marks a free whose allocation is not in the trace: Size is 0 and AllocTime BeforeTrace.
+	UnknownFree bool
 }
 
 // count is 1 for an allocation of its own.

@@ -8,7 +8,7 @@ import (
 // Samples adds up what rows have outstanding at evenly spaced instants, by site: From + i × (To − From) / (n − 1).
 // Rows come in any order.
 type Samples struct {
-	At []int64 // the instants, ns since the trace's start, ascending
+	At []TraceTime // the instants, ns since the trace's start, ascending
 	// changes has len(At)+1 elements for each site: by how much each instant differs from the one before.
 	changes []Usage
 	// IgnoreExit takes an allocation that ended with its process as never freed.
@@ -33,7 +33,7 @@ func (s *Samples) AddRows(rows []Row) error {
 		if base >= uint64(len(s.changes)) {
 			return failure(CodeSite, nil, "a row of a site that the samples were not made for")
 		}
-		if r.Unknown {
+		if r.UnknownFree {
 			continue
 		}
 		free := r.FreeTime

@@ -162,8 +162,8 @@ const SplitSite = 1 << 31
 // A Split gives the rows of one site several numbers, by the time of their allocation: before From[0] it is Sites[0],
 // from From[i] on Sites[i+1].
 type Split struct {
-	From  []int64  // ns since the trace's start, ascending
-	Sites []uint32 // one more than From
+	From  []TraceTime // ns since the trace's start, ascending
+	Sites []uint32    // one more than From
 }
 
 func (s *Split) site(allocated int64) uint32 {

@@ -43,7 +43,7 @@ func extremes(first uint32) []Row {
 		{BeforeTrace, Never, m, m, m, first + 3, n, n, n, n, KindHeapVirtual, EndLost, true, true},
 		{AllocTime: BeforeTrace + 1, FreeTime: Never - 1, Site: first + 1, Kind: KindVirtual, End: EndRealloc, Part: true},
 		{AllocTime: -1, FreeTime: -1, Address: 1 << 63, Size: 1 << 63, Heap: 1 << 63, Site: first + 2,
-			Unknown: true, End: EndExit},
+			UnknownFree: true, End: EndExit},
 		{AllocTime: BeforeTrace, FreeTime: 5, Site: first, End: EndDestroy},
 		{AllocTime: 7, FreeTime: Never, Site: first},
 		{AllocTime: Never - 1, FreeTime: BeforeTrace + 1, Site: first},

@@ -141,7 +141,7 @@ func (a *stretchAdder) AddRows(rows []Row) error {
 	a.survivals.rows(rows)
 	for i := range rows {
 		r := &rows[i]
-		if r.Unknown || r.AllocTime > a.to || r.FreeTime < a.from || a.leaf[r.Site] < 0 {
+		if r.UnknownFree || r.AllocTime > a.to || r.FreeTime < a.from || a.leaf[r.Site] < 0 {
 			continue
 		}
 		own := a.stretches[int(a.leaf[r.Site])*a.n:][:a.n]

@@ -32,8 +32,8 @@ func TestPeaksAreExact(t *testing.T) {
 		for i := range rows {
 			r := Row{
 				Site: uint32(rng.IntN(sites)), Size: rng.Uint64N(1 << rng.IntN(20)), Part: rng.IntN(9) == 0,
-				Unknown:   rng.IntN(20) == 0,
-				AllocTime: rng.Int64N(span) - span/4, FreeTime: Never,
+				UnknownFree: rng.IntN(20) == 0,
+				AllocTime:   rng.Int64N(span) - span/4, FreeTime: Never,
 			}
 			if rng.IntN(9) == 0 {
 				r.AllocTime = BeforeTrace

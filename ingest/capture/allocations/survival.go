@@ -13,7 +13,7 @@ const LifetimeBuckets = 128
 // how long the others lived. From is the window's beginning, or the process's where that is inside; Over is the
 // window's end, or the beginning of the process's teardown where that is inside.
 type Survival struct {
-	From, Over int64               // ns since the trace's start; bins divide [From, Over]
+	From, Over TraceTime           // ns since the trace's start; bins divide [From, Over]
 	Born       [SurvivalBins]int64 // allocations made in each bin
 	Left       [SurvivalBins]int64 // those of Born that were still held at Over
 	LeftBytes  [SurvivalBins]int64 // the bytes of Left

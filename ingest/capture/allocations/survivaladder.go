@@ -59,7 +59,7 @@ func (a *survivalAdder) some(rows []Row) {
 	for i := range rows {
 		r := &rows[i]
 		if r.AllocTime < from {
-			if r.Unknown {
+			if r.UnknownFree {
 				a.unknown(r)
 			}
 			continue

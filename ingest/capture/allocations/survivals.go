@@ -27,14 +27,14 @@ const survivalBytes = 16*SurvivalBins + 4*LifetimeBuckets
 // A SurvivalQuestion says whose Survival is wanted.
 type SurvivalQuestion struct {
 	// Slots has for each site the number of the Survival that its rows go to, below MaxSurvivals; −1 for none. Sites of
-	// one process may share a place.
+	// one process may share a Survival.
 	Slots []int32
 	// From has for each site when its process, or what is traced of it, began, at the beginning of the window at the
 	// earliest. Nil is the window's beginning for all.
-	From []int64
+	From []TraceTime
 	// Over has for each site when it is over, at the end of the window at the latest: when its process ends, or begins
 	// to free what it holds. Nil is the window's end for all.
-	Over []int64
+	Over []TraceTime
 	// Heaps has for each site a number that it shares with the sites of the same heap of the same process; −1 for none.
 	// LateUnknownFrees are shared out by it; nil for not at all.
 	Heaps []int32

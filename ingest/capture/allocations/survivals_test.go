@@ -38,7 +38,7 @@ func survivalsOf(rows []Row, q *Question) (survivals []Survival, left []Usage) {
 	for i := range rows {
 		r := &rows[i]
 		f, o := from(int(r.Site)), over(int(r.Site))
-		if r.Unknown {
+		if r.UnknownFree {
 			if r.FreeTime > f+(o-f)/2 && r.FreeTime <= o && s.Heaps != nil && s.Heaps[r.Site] >= 0 {
 				late[s.Heaps[r.Site]]++
 			}

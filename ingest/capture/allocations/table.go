@@ -251,7 +251,7 @@ func (g *groupColumns) fillWindowFields(rows []Row, from int) {
 	for i := range rows {
 		r := &rows[i]
 		r.AllocTime, r.FreeTime, r.Size, r.Site = allocTime[i], freeTime[i], uint64(size[i]), site[i]
-		r.End, r.Part, r.Unknown = End(end[i]), part[i] != 0, unknown[i] != 0
+		r.End, r.Part, r.UnknownFree = End(end[i]), part[i] != 0, unknown[i] != 0
 	}
 }
 

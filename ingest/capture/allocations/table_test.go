@@ -59,7 +59,7 @@ func TestTableKeepsRows(t *testing.T) {
 		for i, r := range want {
 			want[i] = Row{
 				AllocTime: r.AllocTime, FreeTime: r.FreeTime, Size: r.Size, Site: r.Site, End: r.End,
-				Part: r.Part, Unknown: r.Unknown,
+				Part: r.Part, UnknownFree: r.UnknownFree,
 			}
 		}
 		if !slices.Equal(rowsOf(t, table.ForWindows()), want) {
@@ -101,7 +101,7 @@ func TestAnotherReader(t *testing.T) {
 			AllocTime: inside(g.AllocTime, BeforeTrace), FreeTime: inside(g.FreeTime, Never), Address: g.Address,
 			Size: g.Size, Heap: g.Heap,
 			Site: g.Site, Process: g.Process, Thread: g.Thread, Stack: g.Stack, FreeStack: g.FreeStack,
-			Kind: Kind(kindNames[g.Kind]), End: End(endNames[g.End]), Part: g.Part, Unknown: g.Unknown,
+			Kind: Kind(kindNames[g.Kind]), End: End(endNames[g.End]), Part: g.Part, UnknownFree: g.Unknown,
 		}
 		if r != w || g.PID != pids[w.Process] {
 			t.Fatalf("row %d is %+v, want %+v", i, r, w)

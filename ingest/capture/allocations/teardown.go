@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// An Ending is a process that ended while it was traced, and its time in ns since the trace's start: From is where the
-// process or its tracing began, Exit where it ended.
-type Ending struct{ From, Exit int64 }
+// A TracedLife is the time of a process that ended while it was traced: From is where the process or its tracing began,
+// Exit where it ended.
+type TracedLife struct{ From, Exit TraceTime }
 
 // The rule by which a process is torn down: in a last stretch of at most a tenth of its life, it
 //
@@ -33,7 +33,7 @@ const (
 // not. Process has for each site the process that it is of, −1 for none and where a heap committed memory: its blocks
 // tell. What a process frees on its way out was outstanding as long as it worked, and it is judged as of that instant.
 // It takes one scan, or of many processes as many as keep what is counted below 100 MB.
-func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []Ending) ([]int64, error) {
+func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []TracedLife) ([]int64, error) {
 	if t, ok := rows.(*Table); ok {
 		rows = t.ForWindows()
 	}
@@ -128,7 +128,7 @@ func (t *tearing) add(o *tearing) {
 }
 
 // teardown applies the rule.
-func (t *tearing) teardown(e Ending) int64 {
+func (t *tearing) teardown(e TracedLife) int64 {
 	if e.Exit <= e.From || len(t.steps) == 0 { // time stamps that contradict each other, or nothing was done
 		return Never
 	}
@@ -175,7 +175,7 @@ func (t *tearing) isOver(allocated, freed int64, stretch, life uint64) bool {
 type tearAdder struct {
 	process []int32 // by site
 	first   int32   // process that sums begin with
-	endings []Ending
+	endings []TracedLife
 	sums    []tearing
 }
 

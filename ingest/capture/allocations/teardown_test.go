@@ -86,7 +86,7 @@ func TestTeardowns(t *testing.T) {
 		l := &life{}
 		c.live(l)
 		rand.New(rand.NewPCG(1, 2)).Shuffle(len(l.rows), func(i, k int) { l.rows[i], l.rows[k] = l.rows[k], l.rows[i] })
-		got, err := Teardowns(t.Context(), l.rows, []int32{0}, []Ending{{0, 100 * second * 1e6}})
+		got, err := Teardowns(t.Context(), l.rows, []int32{0}, []TracedLife{{0, 100 * second * 1e6}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,10 +106,10 @@ func TestTeardowns(t *testing.T) {
 func TestTeardownsOfMany(t *testing.T) {
 	l, second := &life{}, int64(1000)
 	l.held(100, 0, 80*second, 99*second, 1, EndFree)
-	process, endings := []int32{tearAtOnce + 2}, make([]Ending, tearAtOnce+4)
-	endings[tearAtOnce+2] = Ending{0, 100e9}
-	endings[5] = Ending{BeforeTrace + 1, Never - 1}
-	endings[6] = Ending{7, 6}
+	process, endings := []int32{tearAtOnce + 2}, make([]TracedLife, tearAtOnce+4)
+	endings[tearAtOnce+2] = TracedLife{0, 100e9}
+	endings[5] = TracedLife{BeforeTrace + 1, Never - 1}
+	endings[6] = TracedLife{7, 6}
 	got, err := Teardowns(t.Context(), l.rows, process, endings)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func BenchmarkTeardowns(b *testing.B) {
 	b.SetBytes(size)
 	process := make([]int32, 20_000)
 	for b.Loop() {
-		if _, err := Teardowns(b.Context(), table, process, []Ending{{0, hour}}); err != nil {
+		if _, err := Teardowns(b.Context(), table, process, []TracedLife{{0, hour}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -40,7 +40,7 @@ func (t *timeCounts) span(first, last int) (from, to int64) {
 func (t *timeCounts) AddRows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
-		if r.Unknown {
+		if r.UnknownFree {
 			continue
 		}
 		if r.AllocTime >= t.from && r.AllocTime <= t.to {

@@ -51,5 +51,5 @@ func (c WindowUsage) Add(d WindowUsage) WindowUsage {
 // A Peak is the most bytes that were outstanding at once, with the number of allocations at that instant.
 type Peak struct {
 	Usage
-	At int64 // when it was first reached, ns since the trace's start
+	At TraceTime // when it was first reached, ns since the trace's start
 }

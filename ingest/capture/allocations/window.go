@@ -2,7 +2,7 @@ package allocations
 
 // A Window adds up rows, by site, for the time [From, To], both ends inside. Rows come in any order.
 type Window struct {
-	From, To int64 // ns since the trace's start
+	From, To TraceTime // ns since the trace's start
 	// IgnoreExit takes an allocation that ended with its process as never freed: memory as of the instant before the
 	// exit, by which verdicts go.
 	IgnoreExit bool
@@ -33,7 +33,7 @@ func (w *Window) AddRows(rows []Row) error {
 		if free < w.From {
 			continue
 		}
-		if r.Unknown {
+		if r.UnknownFree {
 			if free <= w.To {
 				c.UnknownFrees++
 			}

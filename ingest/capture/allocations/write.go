@@ -199,7 +199,7 @@ func (e *encoder) values(column int, rows []Row, values []parquet.Value) {
 		}
 	case columnUnknown:
 		for i := range rows {
-			values[i] = parquet.BooleanValue(rows[i].Unknown)
+			values[i] = parquet.BooleanValue(rows[i].UnknownFree)
 		}
 	case columnAddress:
 		for i := range rows {

@@ -3,9 +3,9 @@ package lifetimes
 // Anomalies counts what does not fit together in the events. Each is a fact about the evidence: a lost free makes a
 // freed block look leaked, a lost allocation hides one.
 type Anomalies struct {
-	// UnknownFrees are frees of heap blocks whose allocation is not in the trace; UnknownFreesInside is the part whose
+	// UnknownFrees are frees of heap blocks whose allocation is not in the trace; LostAllocations is the part whose
 	// heap or process began inside the trace, so that the allocation must have been lost.
-	UnknownFrees, UnknownFreesInside int64
+	UnknownFrees, LostAllocations int64
 	// AdoptedBlocks are blocks first met when they were resized.
 	AdoptedBlocks int64
 	// LostFrees are blocks ended because their address was allocated, or their heap created, again.

@@ -143,8 +143,8 @@ func TestTimelineOfWhatIsOlder(t *testing.T) {
 	if want := (allocations.Peak{Usage: allocations.Usage{Count: 2, Bytes: 108}, At: 1}); h.Peak != want {
 		t.Errorf("peak %+v, want %+v", h.Peak, want)
 	}
-	want := []allocations.Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 1 << 20, Last: 8, Max: 8, MaxAt: 1 << 20},
-		{Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
+	want := []allocations.Point{{Time: 0, LastBytes: 8, MaxBytes: 108, MaxAt: 1}, {Time: 1 << 20, LastBytes: 8, MaxBytes: 8, MaxAt: 1 << 20},
+		{Time: 4 << 20, LastBytes: 28, MaxBytes: 28, MaxAt: 5e6}}
 	if !reflect.DeepEqual(h.Timeline, want) {
 		t.Errorf("timeline %+v, want %+v", h.Timeline, want)
 	}
@@ -171,7 +171,7 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 	var got int64
 	for i, p := range line {
-		got = max(got, p.Max)
+		got = max(got, p.MaxBytes)
 		if i > 0 && p.Time <= line[i-1].Time {
 			t.Fatalf("points %+v, %+v", line[i-1], p)
 		}
@@ -206,7 +206,7 @@ func TestFreesOfSegmentHeaps(t *testing.T) {
 		{"heap of an event without sizes, block", 0, 0x2010, 1},
 	} {
 		tr, _ := run(t, Event{Op: HeapCreate, Heap: 0x1000, Size: c.reserved}, free(1, c.address))
-		if got := tr.Anomalies.UnknownFreesInside; got != c.want || tr.Anomalies.UnknownFrees != 1 {
+		if got := tr.Anomalies.LostAllocations; got != c.want || tr.Anomalies.UnknownFrees != 1 {
 			t.Errorf("%s: %+v", c.name, tr.Anomalies)
 		}
 	}

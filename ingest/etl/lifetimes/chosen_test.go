@@ -153,7 +153,7 @@ func TestProcessesWithoutMemory(t *testing.T) {
 		}
 	}
 	if p := tr.Processes(); len(p) != 1 || !p[0].Started || tr.Anomalies.AfterExit != 1 ||
-		tr.Anomalies.UnknownFreesInside != 1 {
+		tr.Anomalies.LostAllocations != 1 {
 		t.Errorf("%+v %+v", p, tr.Anomalies)
 	}
 }

@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // An EventKind says what an Event is.
 type EventKind uint8
 
@@ -33,12 +35,12 @@ const (
 
 // An Event is one thing that happened. Callers may re-use it.
 type Event struct {
-	Op      EventKind // which operation
-	Flags   uint32    // MemCommit and the like, of virtual memory
-	Time    int64     // nanoseconds since the trace's start; may be negative
-	Process uint32    // process instance: a PID that is used again is another one
-	Thread  uint32    // id of the thread, or allocations.NoThread
-	Stack   uint32    // id of the stack; 0 for none
+	Op      EventKind             // which operation
+	Flags   uint32                // MemCommit and the like, of virtual memory
+	Time    allocations.TraceTime // nanoseconds since the trace's start; may be negative
+	Process uint32                // process instance: a PID that is used again is another one
+	Thread  uint32                // id of the thread, or allocations.NoThread
+	Stack   uint32                // id of the stack; 0 for none
 
 	Heap       uint64 // handle
 	Address    uint64

@@ -58,7 +58,7 @@ func FuzzTracker(f *testing.F) {
 		}
 		checkSums(t, tr, sink.rows)
 		for _, h := range tr.Heaps() {
-			if n := len(h.Timeline); n > 0 && h.Timeline[n-1].Last != h.Usage.Outstanding().Bytes {
+			if n := len(h.Timeline); n > 0 && h.Timeline[n-1].LastBytes != h.Usage.Outstanding().Bytes {
 				t.Fatalf("heap %+v", h)
 			}
 		}

@@ -87,7 +87,7 @@ func (t *Tracker) unknownFree(id uint32, e *Event) {
 	for _, a := range t.anomalies(h.process) {
 		a.UnknownFrees++
 		if inside {
-			a.UnknownFreesInside++
+			a.LostAllocations++
 		}
 	}
 	t.sites.at(site).unknownFrees++
@@ -96,7 +96,7 @@ func (t *Tracker) unknownFree(id uint32, e *Event) {
 	*t.rows.next() = allocations.Row{
 		AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
 		Site: site, Process: e.Process,
-		FreeStack: e.Stack, End: allocations.EndFree, Unknown: true,
+		FreeStack: e.Stack, End: allocations.EndFree, UnknownFree: true,
 	}
 }
 

@@ -173,7 +173,7 @@ func checkVisible(t *testing.T, tr *lifetimes.Tracker, rows []allocations.Row, w
 		u := map[allocations.End]*usage{
 			allocations.EndDestroy: &got.Destroy, allocations.EndExit: &got.Exit, allocations.EndNone: &got.Outstanding,
 		}[r.End]
-		if u == nil || r.Unknown || r.Kind != allocations.KindHeap {
+		if u == nil || r.UnknownFree || r.Kind != allocations.KindHeap {
 			continue
 		}
 		u.Count++

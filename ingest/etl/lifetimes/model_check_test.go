@@ -124,7 +124,7 @@ func inOrder(rows []allocations.Row) []allocations.Row {
 			cmp.Compare(a.FreeTime, b.FreeTime), cmp.Compare(a.AllocTime, b.AllocTime), cmp.Compare(a.Address, b.Address),
 			cmp.Compare(a.Process, b.Process), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size),
 			cmp.Compare(a.Stack, b.Stack), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.FreeStack, b.FreeStack),
-			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.End, b.End), flag(a.Part)-flag(b.Part), flag(a.Unknown)-flag(b.Unknown),
+			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.End, b.End), flag(a.Part)-flag(b.Part), flag(a.UnknownFree)-flag(b.UnknownFree),
 		)
 	})
 	return rows
@@ -233,12 +233,12 @@ func checkTimeline(t *testing.T, line []allocations.Point, peak allocations.Peak
 	if len(line) == 0 {
 		return
 	}
-	if got := line[len(line)-1].Last; got != last {
+	if got := line[len(line)-1].LastBytes; got != last {
 		t.Errorf("the timeline ends with %d bytes, want %d", got, last)
 	}
 	var top int64
 	for _, p := range line {
-		top = max(top, p.Max)
+		top = max(top, p.MaxBytes)
 	}
 	if top != highest {
 		t.Errorf("the timeline's maximum is %d bytes, want %d", top, highest)

@@ -100,11 +100,11 @@ func (m *model) add(e Event) {
 		}
 		m.an.UnknownFrees++
 		if k := (modelKey{e.Process, e.Heap, 0}); m.inside(e) && (m.nt[k] || !m.segment[k] && e.Address%4096 != 0) {
-			m.an.UnknownFreesInside++
+			m.an.LostAllocations++
 		}
 		m.rows = append(m.rows,
 			allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
-				Process: e.Process, FreeStack: e.Stack, End: allocations.EndFree, Unknown: true})
+				Process: e.Process, FreeStack: e.Stack, End: allocations.EndFree, UnknownFree: true})
 	case HeapRealloc:
 		m.realloc(e, key)
 	case HeapDestroy:

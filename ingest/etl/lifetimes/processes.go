@@ -12,7 +12,7 @@ type Process struct {
 	// Started and Ended say that the process began and ended inside the trace. EndedAt is in ns since the trace's
 	// start, allocations.Never where it did not end.
 	Started, Ended bool
-	EndedAt        int64
+	EndedAt        allocations.TraceTime
 	Heap           allocations.WindowUsage // all its heaps
 	HeapPeak       allocations.Peak        // of all its heaps together
 	Virtual        allocations.WindowUsage // committed by the program; what heaps took for their blocks is not in it

@@ -47,17 +47,17 @@ func (l *timeline) put(at, v int64) {
 		raise(&l.points[n-1], at, v)
 		return
 	}
-	p := allocations.Point{Time: start, Last: v, Max: v, MaxAt: at}
-	if n > 0 && l.points[n-1].Last > v {
-		p.Max, p.MaxAt = l.points[n-1].Last, start // what the stretch before left stands until now
+	p := allocations.Point{Time: start, LastBytes: v, MaxBytes: v, MaxAt: at}
+	if n > 0 && l.points[n-1].LastBytes > v {
+		p.MaxBytes, p.MaxAt = l.points[n-1].LastBytes, start // what the stretch before left stands until now
 	}
 	l.points = append(l.points, p)
 }
 
 func raise(p *allocations.Point, at, v int64) {
-	p.Last = v
-	if v > p.Max {
-		p.Max, p.MaxAt = v, at
+	p.LastBytes = v
+	if v > p.MaxBytes {
+		p.MaxBytes, p.MaxAt = v, at
 	}
 }
 
@@ -69,14 +69,14 @@ func (l *timeline) widen() {
 		p.Time = p.Time >> l.shift << l.shift
 		if n > 0 && l.points[n-1].Time == p.Time {
 			m := &l.points[n-1]
-			m.Last = p.Last
-			if p.Max > m.Max {
-				m.Max, m.MaxAt = p.Max, p.MaxAt
+			m.LastBytes = p.LastBytes
+			if p.MaxBytes > m.MaxBytes {
+				m.MaxBytes, m.MaxAt = p.MaxBytes, p.MaxAt
 			}
 			continue
 		}
-		if n > 0 && l.points[n-1].Last > p.Max {
-			p.Max, p.MaxAt = l.points[n-1].Last, p.Time
+		if n > 0 && l.points[n-1].LastBytes > p.MaxBytes {
+			p.MaxBytes, p.MaxAt = l.points[n-1].LastBytes, p.Time
 		}
 		l.points[n] = p
 		n++
@@ -90,12 +90,12 @@ func (l *timeline) widen() {
 func (l *timeline) finished() []allocations.Point {
 	points := make([]allocations.Point, 0, len(l.points))
 	for i, p := range l.points {
-		p.Last += l.before
-		p.Max += l.before
+		p.LastBytes += l.before
+		p.MaxBytes += l.before
 		points = append(points, p)
 		end := p.Time + 1<<l.shift
-		if p.Max > p.Last && (i+1 == len(l.points) || l.points[i+1].Time > end) && end > p.Time {
-			points = append(points, allocations.Point{Time: end, Last: p.Last, Max: p.Last, MaxAt: end})
+		if p.MaxBytes > p.LastBytes && (i+1 == len(l.points) || l.points[i+1].Time > end) && end > p.Time {
+			points = append(points, allocations.Point{Time: end, LastBytes: p.LastBytes, MaxBytes: p.LastBytes, MaxAt: end})
 		}
 	}
 	return points

@@ -22,9 +22,9 @@ func TestTimelineOfVirtualMemory(t *testing.T) {
 	var want []allocations.Point
 	for _, p := range []struct{ at, bytes int64 }{{1, 0x7000}, {40, 0x7000}, {41, 0x6000}, {50, 0x6000}, {60, 0x6000},
 		{61, 0x4000}} {
-		want = append(want, allocations.Point{Time: p.at * ms, Last: p.bytes, Max: p.bytes, MaxAt: p.at * ms})
+		want = append(want, allocations.Point{Time: p.at * ms, LastBytes: p.bytes, MaxBytes: p.bytes, MaxAt: p.at * ms})
 	}
-	want[1].Last, want[4].Last = 0x6000, 0x4000
+	want[1].LastBytes, want[4].LastBytes = 0x6000, 0x4000
 	if got := tr.Processes()[0].VirtualTimeline; !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
 	}

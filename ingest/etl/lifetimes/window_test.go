@@ -35,7 +35,7 @@ func window(t *testing.T, rows []allocations.Row, sites int, from, to int64) all
 // alive is the usage by the blocks that are alive after an instant: allocated at or before it and freed after it.
 func alive(rows []allocations.Row, at int64) (u allocations.Usage) {
 	for _, r := range rows {
-		if !r.Unknown && r.AllocTime <= at && r.FreeTime > at {
+		if !r.UnknownFree && r.AllocTime <= at && r.FreeTime > at {
 			u.Bytes += int64(r.Size)
 			if !r.Part {
 				u.Count++

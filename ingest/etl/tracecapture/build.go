@@ -166,7 +166,7 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 	for i := range heaps {
 		places[heaps[i].Handle] = int32(i)
 		c.Heaps = append(c.Heaps,
-			capture.Heap{Handle: heaps[i].Handle, Line: capture.Timeline{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
+			capture.Heap{Handle: heaps[i].Handle, Timeline: capture.Timeline{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
 	}
 	var addresses []uint64
 	var frames []capture.FrameID

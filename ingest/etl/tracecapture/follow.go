@@ -61,7 +61,7 @@ func (f *follower) batch(operations []etl.Operation) error {
 		if !op.known { // ranges that a heap was created with have no address
 			continue
 		}
-		f.files[o.Source].cover(o.Time, o.Kind)
+		f.files[o.SourceIndex].cover(o.Time, o.Kind)
 		set(&f.events[n], o, op.op)
 		if n++; n == len(f.events) {
 			if err := f.tracker.AddAll(f.events[:n]); err != nil {
@@ -76,7 +76,7 @@ func (f *follower) batch(operations []etl.Operation) error {
 // set makes an event of an operation. What events of its Op have no use for stays as it was: clearing all of an event
 // takes longer than the rest.
 func set(e *lifetimes.Event, o *etl.Operation, op lifetimes.EventKind) {
-	e.Op, e.Flags, e.Time, e.Process, e.Thread, e.Stack = op, o.Flags, o.Time, o.Process, o.TID, uint32(o.Stack)
+	e.Op, e.Flags, e.Time, e.Process, e.Thread, e.Stack = op, o.Flags, o.Time, o.ProcessIndex, o.TID, uint32(o.Stack)
 	e.Heap, e.Address, e.Size = o.Heap, o.Address, o.Size
 	switch o.Kind {
 	case etl.KindHeapReAlloc:

@@ -28,8 +28,8 @@ func processName(p *etl.Process) string {
 // bits is the width of the process: its own heap events tell, then its flags, then the system's width.
 func (b *builder) bits(p *etl.Process) uint8 {
 	switch {
-	case p.HeapPointer != 0:
-		return 8 * p.HeapPointer
+	case p.HeapPointerBytes != 0:
+		return 8 * p.HeapPointerBytes
 	case p.Flags&etl.ProcessWOW64 != 0:
 		return 32
 	}

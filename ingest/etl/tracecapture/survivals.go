@@ -52,7 +52,7 @@ func (b *builder) askSurvivals(ctx context.Context, q *allocations.Question) (er
 func (b *builder) findTeardowns(ctx context.Context) error {
 	process := make([]int32, len(b.sites))
 	numbers := map[uint32]int32{}
-	var endings []allocations.Ending
+	var endings []allocations.TracedLife
 	for i := range b.sites {
 		process[i] = -1
 		site := &b.sites[i]
@@ -65,7 +65,7 @@ func (b *builder) findTeardowns(ctx context.Context) error {
 		if !ok {
 			n = int32(len(endings))
 			numbers[site.process] = n
-			endings = append(endings, allocations.Ending{From: max(b.covered.From, began(p)), Exit: exited(p)})
+			endings = append(endings, allocations.TracedLife{From: max(b.covered.From, began(p)), Exit: exited(p)})
 		}
 		process[i] = n
 	}

@@ -37,9 +37,9 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 		"%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", own.LostFrees)
 	warn(capture.UnknownFree, unknown,
 		"%d frees of blocks that were allocated before the trace began, or whose allocation is missing: their sizes are unknown and they are in no other number", unknown)
-	warn(capture.Inconsistent, own.UnknownFreesInside,
+	warn(capture.Inconsistent, own.LostAllocations,
 		"%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it",
-		own.UnknownFreesInside)
+		own.LostAllocations)
 	warn(capture.UnknownFree, own.UnknownVirtualFrees,
 		"%d decommits and releases of virtual memory that was reserved or committed before the trace began: how much that was is not known, and it is in no number", own.UnknownVirtualFrees)
 	warn(capture.Malformed, all.Malformed,

@@ -93,15 +93,15 @@ func (p *TracedProcess) line(n int, counts func(*AllocationSite) bool) capture.T
 	held, at := int64(0), 0
 	for k := range n {
 		from, to := p.End/int64(n)*int64(k), p.End/int64(n)*int64(k+1)
-		point := allocations.Point{Time: from, Last: held, Max: held, MaxAt: from}
+		point := allocations.Point{Time: from, LastBytes: held, MaxBytes: held, MaxAt: from}
 		for ; at < len(changes) && changes[at].at < to; at++ {
 			if held += changes[at].bytes; held > point.Max {
 				point.Max, point.MaxAt = held, changes[at].at
 			}
 		}
-		point.Last = held
-		if point.Max > out.Peak.Bytes {
-			out.Peak = allocations.Peak{Usage: allocations.Usage{Count: 1, Bytes: point.Max}, At: point.MaxAt}
+		point.LastBytes = held
+		if point.MaxBytes > out.Peak.Bytes {
+			out.Peak = allocations.Peak{Usage: allocations.Usage{Count: 1, Bytes: point.MaxBytes}, At: point.MaxAt}
 		}
 		out.Points = append(out.Points, point)
 	}
@@ -136,7 +136,7 @@ func (p *TracedProcess) Capture(t testing.TB) *capture.Capture {
 		},
 	}
 	for i := range p.Heaps {
-		c.Heaps = append(c.Heaps, capture.Heap{Handle: heapHandle(i), Line: p.line(500, of(allocations.KindHeap, i))})
+		c.Heaps = append(c.Heaps, capture.Heap{Handle: heapHandle(i), Timeline: p.line(500, of(allocations.KindHeap, i))})
 	}
 	peaks := make([]int32, len(p.Sites))
 	for i := range peaks {
