@@ -2,11 +2,11 @@ package debugdiag
 
 import "strings"
 
-// tableKinds are what the header of a table says that its rows are.
-type tableKinds uint8
+// A tableKind is what the rows of a table are, by the header of the table.
+type tableKind uint8
 
 const (
-	tableFacts tableKinds = iota // label and value
+	tableFacts tableKind = iota // label and value
 	tableSummary
 	tableRules
 	tableStack
@@ -17,7 +17,7 @@ const (
 // tableHeaders tells the tables with a header by the words of their first columns.
 var tableHeaders = []struct {
 	columns []string
-	kind    tableKinds
+	kind    tableKind
 }{
 	{[]string{"description", "recommendation"}, tableSummary},
 	{[]string{"rule name", "status"}, tableRules},
@@ -27,7 +27,8 @@ var tableHeaders = []struct {
 	{[]string{"base address", "reserved"}, tableSegments},
 }
 
-func kindOf(header *row) tableKinds {
+// kindOf is the kind whose words begin the first columns of a header; tableFacts for every other row.
+func kindOf(header *row) tableKind {
 	for _, h := range tableHeaders {
 		match := len(header.cells) >= len(h.columns)
 		for i := 0; match && i < len(h.columns); i++ {
@@ -40,19 +41,19 @@ func kindOf(header *row) tableKinds {
 	return tableFacts
 }
 
-// columns finds the columns whose headers begin with the given words; −1 where there is none.
+// columns finds for each word the first column whose header begins with it; −1 where there is none.
 func columns(header *row, words ...string) []int {
-	places := make([]int, len(words))
+	found := make([]int, len(words))
 	for i, word := range words {
-		places[i] = -1
+		found[i] = -1
 		for at := range header.cells {
 			if strings.HasPrefix(strings.ToLower(header.cells[at].text), word) {
-				places[i] = at
+				found[i] = at
 				break
 			}
 		}
 	}
-	return places
+	return found
 }
 
 // label is a label as tables know it: in lower case, without what stands in parentheses behind it.

@@ -11,7 +11,7 @@ import (
 func (d *draft) finishSnapshot() {
 	s, c := d.raw, d.c
 	if d.lastLineCut && s.last != none && s.traces[s.sites[s.last].trace].stack != capture.NoStack {
-		d.gathering.drop() // a stack that is listed again and breaks off contradicts nothing
+		d.gathering.drop() // the end of the log cut a stack that is known already: what is left must not contradict it
 	}
 	s.endStack()
 	d.applyBanners()

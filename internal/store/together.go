@@ -61,7 +61,7 @@ func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner
 				missing++
 			}
 		}
-		if missing == 0 && len(r.Files) > 1 {
+		if missing == 0 && len(r.Files) > 1 { // a file that is read alone once more replaces its own captures
 			return 0, nil
 		}
 		for _, f := range r.Files {

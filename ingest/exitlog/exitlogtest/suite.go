@@ -35,6 +35,7 @@ func (s *Suite) CRT() string { return s.log("crt-leaks") }
 // VLD is the log of a CI job with a suite whose tests each call VLDReportLeaks.
 func (s *Suite) VLD() string { return s.log("vld") }
 
+// writeCRT writes what _CrtMemDumpAllObjectsSince prints for a test.
 func writeCRT(b *strings.Builder, _ *Suite, t *Test, r *rand.Rand) {
 	b.WriteString("Detected memory leaks!\nDumping objects ->\n")
 	for _, l := range t.Left {
@@ -44,6 +45,7 @@ func writeCRT(b *strings.Builder, _ *Suite, t *Test, r *rand.Rand) {
 	b.WriteString("Object dump complete.\n")
 }
 
+// writeVLD writes what VLDReportLeaks prints for a test.
 func writeVLD(b *strings.Builder, s *Suite, t *Test, r *rand.Rand) {
 	b.WriteString("WARNING: Visual Leak Detector detected memory leaks!\n")
 	for i, l := range t.Left {
@@ -56,7 +58,7 @@ func writeVLD(b *strings.Builder, s *Suite, t *Test, r *rand.Rand) {
 	fmt.Fprintf(b, "Visual Leak Detector detected %d memory leaks (%d bytes).\n", len(t.Left), t.bytes())
 }
 
-// log prints the output of a suite, each line with the time that a CI system puts before it.
+// log is Plain with the time that a CI system puts before each line.
 func (s *Suite) log(kind string) string {
 	r := rand.New(rand.NewPCG(s.Seed, 2))
 	var out strings.Builder

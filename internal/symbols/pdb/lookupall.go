@@ -10,8 +10,8 @@ import (
 
 // A query is an address that LookupAll was asked for.
 type query struct {
-	rva     uint32 // in the source space
-	index   uint32 // of the question
+	rva     uint32 // in the source space (see OMAP)
+	index   uint32 // of the address in rvas, and of its answer in out
 	module  int32  // -1: none
 	section uint16
 }
@@ -31,6 +31,7 @@ func (f *File) LookupAll(ctx context.Context, rvas []uint32, out []Location) err
 	if err := f.locateAll(ctx, queries, out); err != nil {
 		return err
 	}
+	// What no contribution's module knows may be code of a module that contributes nothing.
 	left := make([]query, 0, len(queries))
 	for _, q := range queries {
 		if out[q.index].Kind == "" {

@@ -27,7 +27,8 @@ type traceView struct {
 	problem  *windowProblem
 }
 
-// trace makes the view of a trace's report in the window that the listing chooses.
+// trace makes the view of a trace's report in the window that the listing chooses. Where that window has no numbers, it
+// sets the listing's window to the whole trace.
 func (r *reader) trace(ctx context.Context, run store.Run, report *analysis.Report, l *listing) (*traceView, error) {
 	v := &traceView{report: report, presets: presets(report), jumps: jumpsOf(report)}
 	if l.window.scanned {
@@ -70,6 +71,8 @@ type heapRow struct {
 	path string // over the whole trace
 }
 
+// heapRows are the heaps with their numbers in the window: most growth first, by growth before the exit and by what they
+// hold where that is equal.
 func (v *traceView) heapRows() []heapRow {
 	whole, list := wholeOf(v.report.Trace), make([]heapRow, len(v.report.Heaps))
 	inside := map[string]analysis.Amounts{}

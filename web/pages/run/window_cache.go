@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// keptWindows is how many windows are kept: people sort and page the one they look at.
-const keptWindows = 4
+// mostKept is how many windows are kept: people sort and page the one they look at.
+const mostKept = 4
 
 // A windowKey names the numbers of a window. report changes with each analysis.
 type windowKey struct {
@@ -44,7 +44,7 @@ func (c *windowCache) get(ctx context.Context, key windowKey,
 	defer c.mu.Unlock()
 	c.last = slices.DeleteFunc(c.last, func(k keptWindow) bool { return k.key == key }) // another request asked at the same time
 	c.last = append(c.last, keptWindow{key, found})
-	if len(c.last) > keptWindows {
+	if len(c.last) > mostKept {
 		c.last = slices.Delete(c.last, 0, 1)
 	}
 	return found, nil
