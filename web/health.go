@@ -105,7 +105,7 @@ func Checks(database *store.Store, blobs blob.Store, minFree int64,
 			return err
 		},
 		"disk": func(context.Context) error {
-			if free, known := blob.Free(blobs); known && free < minFree {
+			if free, known := blob.FreeBytes(blobs); known && free < minFree {
 				return fmt.Errorf("web: %d bytes of the disk are free, and %d are to stay (HEAPDRIFT_MIN_FREE)", free, minFree)
 			}
 			return nil

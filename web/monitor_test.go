@@ -48,7 +48,7 @@ func TestMonitor(t *testing.T) {
 	}
 	queueFails := false
 	var outOfOrder error
-	m := metrics.New(metrics.Options{Store: opt.Store, Blobs: opt.Blobs, Version: "1.2.3", Schema: store.KnownSchema()})
+	m := metrics.New(metrics.Options{Store: opt.Store, Blobs: opt.Blobs, Version: "1.2.3", SchemaVersion: store.KnownSchema()})
 	m.Job(store.JobRead, "done", time.Second)
 	m.Request("page", 503, "away", time.Second)
 	m.Request("page", 200, "", time.Second)

@@ -93,7 +93,7 @@ func New(opt Options) (*Server, error) {
 	s.ready.checks = s.checks()
 	s.health(e)
 	s.hub = watch.New(opt.Store, s.log)
-	queries := &query.Library{Blobs: opt.Blobs, Budget: opt.Budget}
+	queries := &query.IndexCache{Blobs: opt.Blobs, Budget: opt.Budget}
 	s.api = api.New(api.Options{
 		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Queries: queries, Budget: opt.Budget,
 		Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,

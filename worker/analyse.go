@@ -36,7 +36,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	names, err := loadNames(ctx, w.Blobs, in.Names)
+	names, err := loadNames(ctx, w.Blobs, in.NamesKey)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	job.Progress(jobs.ReportStages.Begin(jobs.StoringSites))
-	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256),
+	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: report, ReportKey: blob.ContentKey(digest.SHA256),
 		Revision: in.Revision, Table: tableOf(report, list)})
 }
 
@@ -132,7 +132,7 @@ func load(ctx context.Context, blobs blob.Store, kept keptCaptures, refs []store
 	var list []evidenceCaptures
 	for i, ref := range refs {
 		progress(i, len(refs))
-		c := kept.take(ref.Artifact)
+		c := kept.take(ref.ArtifactKey)
 		if c == nil {
 			var err error
 			if c, err = loadCapture(ctx, blobs, ref); err != nil {
@@ -201,7 +201,7 @@ func tableOf(r *analysis.Report, list []evidenceCaptures) store.AllocationTable 
 }
 
 func loadCapture(ctx context.Context, blobs blob.Store, ref store.CaptureRef) (*capture.Capture, error) {
-	r, err := blobs.Open(ctx, ref.Artifact)
+	r, err := blobs.Open(ctx, ref.ArtifactKey)
 	if err != nil {
 		return nil, fmt.Errorf("worker: capture of %s: %w", ref.Files[0].Name, err)
 	}

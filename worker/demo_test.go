@@ -47,9 +47,9 @@ func TestDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth ||
-			run.Evidence != 11 {
+			run.EvidenceFiles != 11 {
 			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes,
-				run.Evidence, want)
+				run.EvidenceFiles, want)
 		}
 	}
 	soak, trace := runOf(t, builds[0].Runs, "soak-60min"), runOf(t, builds[0].Runs, "trace-60s")

@@ -44,7 +44,7 @@ func (h *host) StoreTable(ctx context.Context, sites int, write func(io.Writer) 
 // StoreCapture implements task.Host.
 func (h *host) StoreCapture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error {
 	digest, err := h.worker.put(ctx, write)
-	stored := store.StoredCapture{Capture: c, Artifact: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes}
+	stored := store.StoredCapture{Capture: c, ArtifactKey: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes}
 	if c.Trace != nil { // a capture with a table is one of a trace
 		stored.Table = h.table
 	}

@@ -25,7 +25,7 @@ func keptOf(captures []store.StoredCapture) (kept keptCaptures, small bool) {
 	kept = keptCaptures{}
 	var size int64
 	for _, c := range captures {
-		kept[c.Artifact] = c.Capture
+		kept[c.ArtifactKey] = c.Capture
 		size += c.Bytes
 	}
 	return kept, size <= keptBytes

@@ -40,7 +40,7 @@ func TestAnalysisTakesWhatWasRead(t *testing.T) {
 			t.Errorf("%+v, %v", in, err)
 			return
 		}
-		if err := p.Blobs.Delete(t.Context(), in.Captures[0].Artifact); err != nil {
+		if err := p.Blobs.Delete(t.Context(), in.Captures[0].ArtifactKey); err != nil {
 			t.Error(err)
 		}
 	}

@@ -104,15 +104,15 @@ func TestCapturesThatAreKept(t *testing.T) {
 		{[]int64{keptBytes / 2, keptBytes/2 + 1}, false}} {
 		var list []store.StoredCapture
 		for i, n := range test.bytes {
-			list = append(list, store.StoredCapture{Artifact: fmt.Sprint(i), Capture: &capture.Capture{}, Bytes: n})
+			list = append(list, store.StoredCapture{ArtifactKey: fmt.Sprint(i), Capture: &capture.Capture{}, Bytes: n})
 		}
 		kept, small := keptOf(list)
 		if small != test.small || len(kept) != len(list) {
 			t.Errorf("%v: small %t, %d kept", test.bytes, small, len(kept))
 		}
 		for _, c := range list {
-			if kept.take(c.Artifact) != c.Capture || kept.take(c.Artifact) != nil {
-				t.Errorf("%s is there twice, or not at all", c.Artifact)
+			if kept.take(c.ArtifactKey) != c.Capture || kept.take(c.ArtifactKey) != nil {
+				t.Errorf("%s is there twice, or not at all", c.ArtifactKey)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func TestOrderOfEvidence(t *testing.T) {
 	} {
 		kept, refs := keptCaptures{}, []store.CaptureRef(nil)
 		for i, f := range test.files {
-			ref := store.CaptureRef{Artifact: f.name, EvidenceID: int64(i), Files: []store.EvidenceFile{{Name: f.name}}}
+			ref := store.CaptureRef{ArtifactKey: f.name, EvidenceID: int64(i), Files: []store.EvidenceFile{{Name: f.name}}}
 			if f.minute >= 0 {
 				at := noon.Add(time.Duration(f.minute) * time.Minute)
 				ref.TakenAt = &at
@@ -176,9 +176,9 @@ func TestCapturesOfAFile(t *testing.T) {
 	table := store.AllocationTable{Key: "table", Sites: 3}
 	kept := keptCaptures{"1": trace, "2": {}, "3": {}}
 	list, err := load(t.Context(), nil, kept, []store.CaptureRef{
-		{Artifact: "1", EvidenceID: 5, Table: table, Files: []store.EvidenceFile{{Name: "kernel.etl", SHA256: "k", Bytes: 2},
+		{ArtifactKey: "1", EvidenceID: 5, Table: table, Files: []store.EvidenceFile{{Name: "kernel.etl", SHA256: "k", Bytes: 2},
 			{Name: "heap.etl", SHA256: "h", Bytes: 1, Work: &work}}},
-		{Artifact: "2", EvidenceID: 5}, {Artifact: "3", EvidenceID: 6, Files: []store.EvidenceFile{{Name: "x", SHA256: "x"}}},
+		{ArtifactKey: "2", EvidenceID: 5}, {ArtifactKey: "3", EvidenceID: 6, Files: []store.EvidenceFile{{Name: "x", SHA256: "x"}}},
 	}, func(int, int) {})
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
@@ -411,10 +411,10 @@ func TestCaptureOfATask(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.captures) != 2 || h.captures[0].Table.Key != "" || h.captures[0].Bytes != 8 || h.captures[1].Table.Sites != 3 ||
-		h.captures[1].Table.Bytes != 5 || h.captures[1].Artifact == h.captures[0].Artifact {
+		h.captures[1].Table.Bytes != 5 || h.captures[1].ArtifactKey == h.captures[0].ArtifactKey {
 		t.Errorf("%+v", h.captures)
 	}
-	for _, key := range []string{h.captures[0].Artifact, h.captures[1].Artifact, h.captures[1].Table.Key, h.names} {
+	for _, key := range []string{h.captures[0].ArtifactKey, h.captures[1].ArtifactKey, h.captures[1].Table.Key, h.names} {
 		if _, err := blobs.Stat(t.Context(), key); err != nil {
 			t.Error(err)
 		}

@@ -19,7 +19,7 @@ func TestReadersApart(t *testing.T) {
 	if !sandbox.Supported {
 		t.Skip("this system has no readers in processes of their own")
 	}
-	p := &pipeline{t, workertest.StartInChildProcess(t, &sandbox.Runner{Time: time.Nanosecond, PerMegabyte: time.Nanosecond})}
+	p := &pipeline{t, workertest.StartInChildProcess(t, &sandbox.Runner{TaskTime: time.Nanosecond, TimePerMegabyte: time.Nanosecond})}
 	long := strings.Replace(log(1, 50), "\n\n", "\n\n"+
 		strings.Repeat("58 bytes + 10 at 5E1A88 by BackTraceA1\n\t401000\n\t402000\n\n", 1_000_000), 1)
 	run := p.settled(p.upload("a.txt", long))

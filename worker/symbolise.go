@@ -20,7 +20,7 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	h := &host{worker: w, job: job, open: func(ctx context.Context, file int) (blob.Content, error) {
-		r, err := w.Blobs.Open(ctx, naming.Captures[file].Artifact)
+		r, err := w.Blobs.Open(ctx, naming.Captures[file].ArtifactKey)
 		if err != nil {
 			return nil, fmt.Errorf("worker: capture of %s: %w", naming.Captures[file].Files[0].Name, err)
 		}

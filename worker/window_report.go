@@ -20,7 +20,7 @@ func (w *WindowAnswers) Report(ctx context.Context, head *analysis.Report, in st
 	if err := checkWindow(window, head.Trace); err != nil {
 		return nil, err
 	}
-	names, err := loadNames(ctx, w.Blobs, in.Names)
+	names, err := loadNames(ctx, w.Blobs, in.NamesKey)
 	if err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (w *WindowAnswers) load(ctx context.Context, run int64, trace *store.RunTra
 	if trace.Table.Key == "" || trace.Summary.Trace == nil {
 		return nil, notATrace()
 	}
-	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Summary}
+	t := &openTable{key: tableKey{run, trace.ReportKey}, head: trace.Summary}
 	t.sites = analysis.TraceSites{Trace: trace.Summary.Trace, Sites: trace.Sites, TableSiteCount: trace.Table.Sites}
 	for i := range trace.Summary.Heaps {
 		t.sites.Heaps = append(t.sites.Heaps, trace.Summary.Heaps[i].Handle)

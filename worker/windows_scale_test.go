@@ -116,7 +116,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 		return lease
 	}
 	if err := s.CreateCaptures(t.Context(), lease(),
-		[]store.StoredCapture{{Capture: c, Artifact: "none", Table: table}}); err != nil {
+		[]store.StoredCapture{{Capture: c, ArtifactKey: "none", Table: table}}); err != nil {
 		t.Fatal(err)
 	}
 	naming, err := s.BeginSymbolSearch(t.Context(), l.run)
@@ -127,7 +127,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 		t.Fatal(err)
 	}
 	if err := s.UpdateResult(t.Context(), lease(),
-		store.Result{Report: report, Key: "report", Revision: 9, Table: table}); err != nil {
+		store.Result{Report: report, ReportKey: "report", Revision: 9, Table: table}); err != nil {
 		t.Fatal(err)
 	}
 	return l

@@ -149,7 +149,7 @@ func TestLostBlob(t *testing.T) {
 		e.ErrorCode != "blob-missing" {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if after.State() != "ready" || after.Failed != 1 {
+	if after.State() != "ready" || after.FailedFiles != 1 {
 		t.Errorf("%+v", after)
 	}
 }

@@ -171,7 +171,7 @@ func (i *diskTrial) end(t *testing.T, runs []int64) {
 	for _, run := range runs {
 		await.Until(t, fmt.Sprintf("the report of run %d", run), func() bool {
 			r, err := storetest.Now(t, i.store).FindRun(t.Context(), run)
-			return err == nil && (r.Pending == 0)
+			return err == nil && (r.PendingJobs == 0)
 		})
 		jobs, err := storetest.Now(t, i.store).ListJobs(t.Context(), run)
 		if err != nil {

@@ -87,7 +87,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	}
 	p.store.HasBlob = hasBlob(p.blobs)
 	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(),
-		Schema: store.KnownSchema(), Outages: outages, Log: log})
+		SchemaVersion: store.KnownSchema(), Outages: outages, Log: log})
 	var handlers map[string]queue.Handler
 	if r.work {
 		library, err := symbolLibrary(nil)
@@ -142,7 +142,7 @@ func (c *config) readerSandbox(log *slog.Logger) *sandbox.Runner {
 	if !sandbox.Supported {
 		return nil
 	}
-	return &sandbox.Runner{Parts: c.Concurrency + 1, Log: log}
+	return &sandbox.Runner{BudgetParts: c.Concurrency + 1, Log: log}
 }
 
 // inspectionMemory is how much memory the inspection of one upload may take: the largest windows that archives need,
@@ -154,7 +154,7 @@ func (c *config) uploadSandbox(log *slog.Logger) *sandbox.Runner {
 	if !sandbox.Supported {
 		return nil
 	}
-	return &sandbox.Runner{Memory: inspectionMemory, Log: log}
+	return &sandbox.Runner{ChildMemory: inspectionMemory, Log: log}
 }
 
 // unpackingSlots are those of uploads that are unpacked at once: one per core, and at least two. One account leaves one

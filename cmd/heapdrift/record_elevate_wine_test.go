@@ -29,7 +29,7 @@ func recordElevated(c *recordingClient) {
 		c.Fatalf("exit code %d, want %d:\n%s%s", code, exitLeak, out, errs)
 	}
 	if s := c.sidecar("elevated é 日本"); s.Project != "größe 日本" || s.Scenario != scenario || len(s.Settings.Changed) != 2 ||
-		s.Settings.Restored == nil {
+		s.Settings.RestoredAt == nil {
 		c.Errorf("sidecar: %+v", s)
 	}
 	c.untouched("app.exe", "")

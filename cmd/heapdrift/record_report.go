@@ -44,7 +44,7 @@ func tellRestored(ctx context.Context, u *flags.Undo) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime) // also after Ctrl C
 	defer cancel()
-	return client.ReportRestoredByKey(ctx, u.Server.Project, u.Server.Key, *u.Restored)
+	return client.ReportRestoredByKey(ctx, u.Server.Project, u.Server.Key, *u.RestoredAt)
 }
 
 // reportUndo tells the server of --push that nothing is changed on this machine any more.

@@ -54,7 +54,7 @@ func recordUMDH(c *recordingClient) {
 		}
 	}
 	if s.State != record.StateEnded || s.Process.Image != "app.exe" || s.Process.PID == 0 || s.Process.Bits != 64 ||
-		s.Process.Started.IsZero() || s.Host == "" || !strings.HasPrefix(s.OS, "Windows ") || s.Settings.Restored == nil ||
+		s.Process.Started.IsZero() || s.Host == "" || !strings.HasPrefix(s.OS, "Windows ") || s.Settings.RestoredAt == nil ||
 		len(s.Settings.Changed) != 2 || s.Settings.Task == "" || s.Snapshots[11].Bytes <= s.Snapshots[0].Bytes {
 		c.Errorf("sidecar: %+v", s)
 	}
@@ -275,7 +275,7 @@ func recordInterrupted(c *recordingClient) {
 	if code := c.code(cmd); code != exitInput || !strings.Contains(said(), "record: interrupted") {
 		c.Errorf("exit code %d, want %d:\n%s", code, exitInput, said())
 	}
-	if s := c.sidecar("stopped"); s.State != record.StateInterrupted || s.Settings.Restored == nil {
+	if s := c.sidecar("stopped"); s.State != record.StateInterrupted || s.Settings.RestoredAt == nil {
 		c.Errorf("sidecar: %+v", s)
 	}
 	c.untouched("app.exe", "")

@@ -39,7 +39,7 @@ func neededServices(c config, r role) []service {
 	}, mayCome}}
 	if r.work {
 		services = append(services, service{"Redis",
-			func(ctx context.Context) error { return queue.CheckBroker(ctx, c.RedisURL) }, queue.IsAway})
+			func(ctx context.Context) error { return queue.CheckBroker(ctx, c.RedisURL) }, queue.IsBrokerAway})
 	}
 	return services
 }

@@ -255,7 +255,7 @@ func (d *draft) trunk(s *scratch) func(frame string) bool {
 // addCause adds a cause and marks its findings.
 func (d *draft) addCause(g *causes.Group, sites map[string]int, s *scratch) {
 	r := d.report
-	c := LostTogether{Number: len(r.Causes) + 1, CommonFrame: g.Owner, Objects: g.Objects}
+	c := LostTogether{Number: len(r.Causes) + 1, CommonFrame: g.CommonFrame, Objects: g.Objects}
 	var ratio []string
 	for n, i := range g.LeakIndexes {
 		f := d.findings[i]

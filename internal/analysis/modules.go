@@ -287,7 +287,8 @@ func missing(modules []Module) string {
 // isForeign reports whether a module is an image of another system than Windows, which has no PDB.
 func (m *Module) isForeign() bool { return strings.HasPrefix(m.Path, "/") }
 
-// MissingSymbolsText names the symbols that a module lacks, so that a user can search for them.
+// MissingSymbolsText names the symbols of a module that lacks them, so that a user can search for them: "app.pdb" with
+// its debug id, else the module with its size.
 func (m *Module) MissingSymbolsText() string {
 	if m.DebugID != "" && m.PDB != "" {
 		return m.PDB + " " + m.DebugID

@@ -2,8 +2,8 @@ package blob
 
 import "heapdrift/internal/tempfile"
 
-// Free is how many bytes can still be stored; false where that is unknown, as for S3.
-func Free(s Store) (int64, bool) {
+// FreeBytes is how many bytes can still be stored; false where that is unknown, as for S3.
+func FreeBytes(s Store) (int64, bool) {
 	free, _, known := Space(s)
 	return free, known
 }

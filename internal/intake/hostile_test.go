@@ -30,7 +30,7 @@ func TestArchiveThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := open(t)
-	d.Sandbox.Time = time.Second // of the processor
+	d.Sandbox.TaskTime = time.Second // of the processor
 	_, err = d.Accept(t.Context(), leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"},
 		"hang.7z", bytes.NewReader(hang))
 	var refused *evidence.Error
@@ -52,7 +52,7 @@ func TestOnlyArchivesNeedAProcess(t *testing.T) {
 		t.Skip("this system does not look at archives in processes of their own")
 	}
 	d := open(t)
-	d.Sandbox.Memory = 1 << 20 // too little for any process
+	d.Sandbox.ChildMemory = 1 << 20 // too little for any process
 	to := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"}
 	if _, err := d.Accept(t.Context(), to, "a.txt", strings.NewReader(log)); err != nil {
 		t.Errorf("a log: %v", err)

@@ -40,7 +40,7 @@ func open(t testing.TB) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20, Sandbox: &sandbox.Runner{Memory: 512 << 20}}, t}
+	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20, Sandbox: &sandbox.Runner{ChildMemory: 512 << 20}}, t}
 }
 
 func (d *door) send(name string, body []byte) (intake.SymbolsUpload, error) {

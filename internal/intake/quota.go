@@ -47,7 +47,7 @@ func (in *Intake) CheckQuota(ctx context.Context, bytes int64) error {
 
 // CheckSpace returns ErrNoSpace if so many bytes more would leave less than MinFree on the disk, else nil.
 func (in *Intake) CheckSpace(bytes int64) error {
-	if free, known := blob.Free(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
+	if free, known := blob.FreeBytes(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
 		return ErrNoSpace
 	}
 	return nil

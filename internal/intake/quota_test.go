@@ -122,7 +122,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 func TestRoomOfTheDisk(t *testing.T) {
 	d := open(t)
 	in := d.Intake
-	free, known := blob.Free(in.Blobs)
+	free, known := blob.FreeBytes(in.Blobs)
 	if !known {
 		t.Skip("the system does not say what is free")
 	}

@@ -29,7 +29,8 @@ type KnownChange struct {
 	Signature, Title string
 	From, To         ReasonCode // why it is silenced; "" for not
 	Why              string     // the reason after the change, as a clause
-	Count, Of        int        // Of is how many stacks, or runs, show it; in Count of them this changes
+	Changed          int        // how many stacks, or runs, this changes
+	ChangedOf        int        // how many show it
 }
 
 // A DecisionChange is a run whose decision a change alters.
@@ -94,10 +95,10 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			key := strings.Join([]string{f.Signature, string(from.Code), string(to.Code)}, "\x00")
 			if tally[key] == nil {
 				tally[key] = &KnownChange{Signature: f.Signature, Title: nameOf(f), From: from.Code, To: to.Code,
-					Why: to.Sentence, Of: len(cases)}
+					Why: to.Sentence, ChangedOf: len(cases)}
 				order = append(order, key)
 			}
-			tally[key].Count++
+			tally[key].Changed++
 		}
 	}
 	for _, key := range order {
@@ -193,5 +194,5 @@ func plural(n int, one, many string) string {
 
 // Of several silencings the ones that most stacks or runs show come first.
 func sortSilencings(list []KnownChange) {
-	sorting.Stable(list, func(a, b KnownChange) int { return b.Count - a.Count })
+	sorting.Stable(list, func(a, b KnownChange) int { return b.Changed - a.Changed })
 }

@@ -23,7 +23,7 @@ func TestImpactListsSignatures(t *testing.T) {
 	list := func(of []leaks.KnownChange) string {
 		var texts []string
 		for _, s := range of {
-			texts = append(texts, fmt.Sprintf("%s %d/%d %q to %q", s.Signature, s.Count, s.Of, s.From, s.To))
+			texts = append(texts, fmt.Sprintf("%s %d/%d %q to %q", s.Signature, s.Changed, s.ChangedOf, s.From, s.To))
 		}
 		return strings.Join(texts, ", ")
 	}

@@ -47,8 +47,8 @@ func (l *BuildLine) IDAt(at int) *int64 {
 // ForkIndex is the index of the fork on the line; −1 for none.
 func (l *BuildLine) ForkIndex() int { return len(l.BuildIDs) - l.OwnCount - 1 }
 
-// UpTo returns the builds of the line up to and including one; nil where the line does not have it.
-func (l *BuildLine) UpTo(build int64) []int64 {
+// BuildIDsUpTo returns the builds of the line up to and including one; nil where the line does not have it.
+func (l *BuildLine) BuildIDsUpTo(build int64) []int64 {
 	return l.BuildIDs[:l.IndexOf(build)+1]
 }
 
@@ -160,7 +160,7 @@ func (l *BuildLines) line(branch string, under []string) *BuildLine {
 			if parent != branch && !slices.Contains(under, parent) {
 				from := l.line(parent, append(under, branch))
 				line.Parent, line.ForkID = parent, fork.ID
-				line.BuildIDs = append(line.BuildIDs, from.UpTo(fork.ID)...)
+				line.BuildIDs = append(line.BuildIDs, from.BuildIDsUpTo(fork.ID)...)
 			}
 		}
 	}

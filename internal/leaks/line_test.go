@@ -67,7 +67,7 @@ func TestLines(t *testing.T) {
 func TestPlacesOnALine(t *testing.T) {
 	lines := leaks.NewBuildLines(lined("m1 m2 x1 m3"), "")
 	x := lines.Of("x")
-	if x.IndexOf(3) != 2 || x.IndexOf(4) != -1 || *x.IDAt(2) != 3 || x.IDAt(-1) != nil || fmt.Sprint(x.UpTo(2)) != "[1 2]" || len(x.UpTo(4)) != 0 ||
+	if x.IndexOf(3) != 2 || x.IndexOf(4) != -1 || *x.IDAt(2) != 3 || x.IDAt(-1) != nil || fmt.Sprint(x.BuildIDsUpTo(2)) != "[1 2]" || len(x.BuildIDsUpTo(4)) != 0 ||
 		x.Parent != "main" || x.ForkID != 2 || lines.OfBuild(3) != x || lines.OfBuild(9) != nil || lines.BuildName(9) != "" {
 		t.Errorf("%+v", x)
 	}

@@ -56,8 +56,8 @@ func (o *Origin) ownedBy() string {
 // A PastLine is the history of a leak on a line, up to the build of a run.
 type PastLine struct {
 	*BuildLine
-	Head       int   // index of the run's build in the BuildOrder
-	Scenario   int64 // id
+	HeadIndex  int   // index of the run's build in the BuildOrder
+	ScenarioID int64 // id
 	Sightings  []Sighting
 	Marks      MarkedBuilds
 	FailedHere bool                  // an earlier run of the same build failed its gate because of the leak
@@ -70,7 +70,7 @@ type PastLine struct {
 func (p *PastLine) Origin() Origin {
 	var own []Sighting
 	for _, s := range p.Sightings {
-		if s.ScenarioID == p.Scenario && s.BuildIndex <= p.Head {
+		if s.ScenarioID == p.ScenarioID && s.BuildIndex <= p.HeadIndex {
 			own = append(own, s)
 		}
 	}
@@ -83,7 +83,7 @@ func (p *PastLine) Origin() Origin {
 	}
 	c := Follow(own, p.Marks)
 	if c.Since < 0 {
-		o.Since = name(p.Head)
+		o.Since = name(p.HeadIndex)
 		return o
 	}
 	o.FirstList = c.Found && p.AtExit
@@ -92,12 +92,12 @@ func (p *PastLine) Origin() Origin {
 		o.Found, o.Fork = true, name(fork)
 	}
 	for _, failed := range p.Marks.FailedIn {
-		if failed >= c.Since && failed < p.Head {
+		if failed >= c.Since && failed < p.HeadIndex {
 			o.FailedIn = name(failed)
 		}
 	}
 	failedSince := slices.ContainsFunc(p.Marks.FailedIn,
-		func(failed int) bool { return failed >= c.Since && failed != p.Head })
+		func(failed int) bool { return failed >= c.Since && failed != p.HeadIndex })
 	if o.Regressed && !failedSince && !p.FailedHere {
 		o.Owned = false // it had an owner before it was fixed
 	}

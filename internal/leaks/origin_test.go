@@ -37,7 +37,7 @@ func TestOrigin(t *testing.T) {
 		{"1L 2C 3L", "main", 3, owned, "regressed m2..m3 owned", "came back between builds m2 and m3"}, // by its first run
 	} {
 		line := lines.Of(test.branch)
-		past := leaks.PastLine{BuildLine: line, Head: test.head, Scenario: 1, Sightings: sightings(t, test.history), Marks: test.marks,
+		past := leaks.PastLine{BuildLine: line, HeadIndex: test.head, ScenarioID: 1, Sightings: sightings(t, test.history), Marks: test.marks,
 			FailedHere: strings.HasSuffix(test.want, " owned"), Name: lines.BuildName}
 		o := past.Origin()
 		got := ""
@@ -68,7 +68,7 @@ func TestOriginOfALateRun(t *testing.T) {
 	for told, want := range map[int]bool{1: false, 3: false, 4: true} { // before the fix, in the build itself, and behind it
 		marks := owned
 		marks.FailedIn = []int{told}
-		past := leaks.PastLine{BuildLine: lines.Of("main"), Head: 3, Scenario: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
+		past := leaks.PastLine{BuildLine: lines.Of("main"), HeadIndex: 3, ScenarioID: 1, Sightings: sightings(t, "1L 2C 3L 4L"), Marks: marks,
 			Name: lines.BuildName}
 		if o := past.Origin(); o.Owned != want || !o.Regressed {
 			t.Errorf("told in %d: %+v", told, o)

@@ -5,7 +5,7 @@ import "heapdrift/internal/analysis"
 // A PastFinding is what one of the last runs of a scenario says of a signature.
 type PastFinding struct {
 	Signature string
-	Order     int // of the run: the oldest has the least
+	RunOrder  int // rank of the run: the oldest has the least
 	Class     analysis.Class
 	Certain   bool                   // a leak that may fail a gate
 	Status    analysis.VerdictStatus // of the run
@@ -30,7 +30,7 @@ func FoundInPastRuns(list []PastFinding) map[string][]bool {
 	past := map[string][]bool{}
 	for len(list) > 0 {
 		n, shows, open := 0, false, false
-		for n < len(list) && list[n].Signature == list[0].Signature && list[n].Order == list[0].Order {
+		for n < len(list) && list[n].Signature == list[0].Signature && list[n].RunOrder == list[0].RunOrder {
 			found, decides := list[n].found()
 			shows, open = shows || found, open || !decides
 			n++

@@ -12,7 +12,7 @@ import (
 // ran; a leak that is not certain, growth, and evidence that does not decide do not.
 func TestPastOf(t *testing.T) {
 	in := func(order int, class analysis.Class) PastFinding {
-		return PastFinding{Signature: "a", Order: order, Class: class, Certain: true, Status: analysis.StatusLeak}
+		return PastFinding{Signature: "a", RunOrder: order, Class: class, Certain: true, Status: analysis.StatusLeak}
 	}
 	unsure, absent, thin := in(1, analysis.ClassLeak), in(1, ""), in(1, analysis.ClassStable)
 	unsure.Certain, absent.Absent, thin.Status = false, true, analysis.StatusInconclusive

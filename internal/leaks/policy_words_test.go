@@ -87,7 +87,7 @@ func TestImpactSays(t *testing.T) {
 		"1 leak becomes known, 2 leaks count again; the gate changes in 3 of 7 recent runs (2 to passed)" {
 		t.Error(got)
 	}
-	list := []KnownChange{{Signature: "a", Count: 1}, {Signature: "b", Count: 3}, {Signature: "c", Count: 1}, {Signature: "d", Count: 3}}
+	list := []KnownChange{{Signature: "a", Changed: 1}, {Signature: "b", Changed: 3}, {Signature: "c", Changed: 1}, {Signature: "d", Changed: 3}}
 	sortSilencings(list)
 	var order []string
 	for _, s := range list {

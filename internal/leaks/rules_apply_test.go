@@ -44,10 +44,10 @@ func TestStandingsOfRules(t *testing.T) {
 		silenced, heard := trial.standings(was, then).changes()
 		var gotSilenced, gotHeard []string
 		for _, s := range silenced {
-			gotSilenced = append(gotSilenced, fmt.Sprintf("%s %s %s %d/%d", s.Signature, s.To, s.Why, s.Count, s.Of))
+			gotSilenced = append(gotSilenced, fmt.Sprintf("%s %s %s %d/%d", s.Signature, s.To, s.Why, s.Changed, s.ChangedOf))
 		}
 		for _, s := range heard {
-			gotHeard = append(gotHeard, fmt.Sprintf("%s %s %d/%d", s.Signature, s.From, s.Count, s.Of))
+			gotHeard = append(gotHeard, fmt.Sprintf("%s %s %d/%d", s.Signature, s.From, s.Changed, s.ChangedOf))
 		}
 		if fmt.Sprint(gotSilenced) != test.silenced || fmt.Sprint(gotHeard) != test.heard {
 			t.Errorf("%s: silenced %v, heard %v, want %s and %s", name, gotSilenced, gotHeard, test.silenced, test.heard)

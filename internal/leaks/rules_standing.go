@@ -58,11 +58,11 @@ func (all *ruleStandings) changes() (silenced, heard []KnownChange) {
 				to, why = ReasonKnown, "it becomes part of a known leak"
 			}
 			silenced = append(silenced,
-				KnownChange{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
+				KnownChange{Signature: signature, Title: s.title, To: to, Why: why, Changed: s.silent, ChangedOf: s.stacks})
 		}
 		if s.heard > 0 {
 			heard = append(heard, KnownChange{Signature: signature, Title: s.title, From: ReasonRule,
-				Why: "no rule marks it known any more", Count: s.heard, Of: s.stacks})
+				Why: "no rule marks it known any more", Changed: s.heard, ChangedOf: s.stacks})
 		}
 	}
 	sortSilencings(silenced)

@@ -85,17 +85,17 @@ func (s State) InScenario(open bool) State {
 // A ScenarioState is the state of a leak in one scenario that it was bad in, and what is missing until it is fixed
 // there. Builds are given by name; "" is none.
 type ScenarioState struct {
-	Scenario string
-	State    State
-	FirstBad string
-	LastBad  string
-	Clean    string  // the first build after LastBad that is clean
-	Absent   bool    // Clean does not show it although its callers ran
-	Tried    string  // the newest build after LastBad that shows it and does not decide
-	Bad      *Figure // numbers in LastBad; nil where its run has been deleted
-	Now      *Figure // numbers in NowBuild
-	NowBuild string  // the newest build that shows it in the scenario
-	open     bool
+	Scenario        string
+	State           State
+	FirstBad        string
+	LastBad         string
+	FirstCleanAfter string  // the first build after LastBad that is clean
+	Absent          bool    // FirstCleanAfter does not show it although its callers ran
+	LastUndecided   string  // the newest build after LastBad that shows it and does not decide
+	Bad             *Figure // numbers in LastBad; nil where its run has been deleted
+	Now             *Figure // numbers in NowBuild
+	NowBuild        string  // the newest build that shows it in the scenario
+	open            bool
 }
 
 // NewScenarioState sets the State of s: over is the state of the leak overall, and open says that it is not fixed in
@@ -109,13 +109,13 @@ func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
 // leak is fixed overall.
 func (s *ScenarioState) Text(fixed string) string {
 	switch {
-	case s.Clean != "" && s.Absent:
-		return fmt.Sprintf("gone in build %s (its callers ran)", s.Clean)
-	case s.Clean != "":
-		return "clean in build " + s.Clean
-	case s.open && s.Tried != "":
+	case s.FirstCleanAfter != "" && s.Absent:
+		return fmt.Sprintf("gone in build %s (its callers ran)", s.FirstCleanAfter)
+	case s.FirstCleanAfter != "":
+		return "clean in build " + s.FirstCleanAfter
+	case s.open && s.LastUndecided != "":
 		return fmt.Sprintf("not retested since build %s, where it leaked: build %s is inconclusive",
-			s.LastBad, s.Tried)
+			s.LastBad, s.LastUndecided)
 	case s.open:
 		return fmt.Sprintf("not retested since build %s, where it leaked", s.LastBad)
 	case fixed != "":

@@ -79,9 +79,9 @@ func TestStateIsTheGravest(t *testing.T) {
 func TestSayStates(t *testing.T) {
 	list := []leaks.ScenarioState{
 		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "soak", LastBad: "1"}, leaks.StateNew, true),
-		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "trace", LastBad: "1", Clean: "2"}, leaks.StateNew, false),
-		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "idle", LastBad: "1", Tried: "2"}, leaks.StateNew, true),
-		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "load", LastBad: "1", Clean: "2", Absent: true},
+		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "trace", LastBad: "1", FirstCleanAfter: "2"}, leaks.StateNew, false),
+		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "idle", LastBad: "1", LastUndecided: "2"}, leaks.StateNew, true),
+		leaks.NewScenarioState(leaks.ScenarioState{Scenario: "load", LastBad: "1", FirstCleanAfter: "2", Absent: true},
 			leaks.StateNew, false),
 	}
 	if list[0].State != leaks.StateNew || list[1].State != leaks.StateFixed {

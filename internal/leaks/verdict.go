@@ -21,12 +21,12 @@ type RunVerdict struct {
 	Compared *RunComparison // with the baseline; nil where there is none
 	New      []string
 	Grown    []string
-	// Fixed are leaks of the baseline that are clean in the run and fixed in the project. Clean are those that are
+	// Fixed are leaks of the baseline that are clean in the run and fixed in the project. CleanButOpen are those that are
 	// clean in the run, but open in another scenario or in a newer build.
-	Fixed      []string
-	Clean      []string
-	Persisting []string
-	Known      []string // those of the run that fail no gate because they are known
+	Fixed        []string
+	CleanButOpen []string
+	Persisting   []string
+	Known        []string // those of the run that fail no gate because they are known
 	// Arrivals say between which builds new leaks came in, and regressed ones came back.
 	Arrivals []UntriagedLeak
 	// Renamed are leaks whose signature changed with the build of the run.
@@ -135,7 +135,7 @@ func (o *Origin) isNew() bool { return !o.Found && !o.Owned }
 func (v *RunVerdict) list(c *compare.Comparison, of *GateCase) {
 	lists := map[compare.Change]*[]string{
 		compare.ChangeNew: &v.New, compare.ChangeGrown: &v.Grown, compare.ChangeFixed: &v.Fixed,
-		compare.ChangeClean:      &v.Clean,
+		compare.ChangeClean:      &v.CleanButOpen,
 		compare.ChangePersisting: &v.Persisting, compare.ChangeShrunk: &v.Persisting,
 	}
 	for _, r := range c.Rows {

@@ -79,7 +79,7 @@ func TestListOfChanges(t *testing.T) {
 	} {
 		var v RunVerdict
 		v.list(&compare.Comparison{Rows: []compare.Row{test.row}}, &GateCase{Origins: test.origins, BaselineNamed: test.named})
-		if got := fmt.Sprint(v.New, v.Grown, v.Fixed, v.Clean, v.Persisting); got != test.want {
+		if got := fmt.Sprint(v.New, v.Grown, v.Fixed, v.CleanButOpen, v.Persisting); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

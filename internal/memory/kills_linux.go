@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Kills is how many processes the system has ended for lack of memory since its start, those of all control groups
+// SystemKills is how many processes the system has ended for lack of memory since its start, those of all control groups
 // included; 0 where that is not known.
-func Kills() int64 { return killsIn("/proc/vmstat") }
+func SystemKills() int64 { return killsIn("/proc/vmstat") }
 
 func killsIn(vmstat string) int64 {
 	f, err := os.Open(vmstat)

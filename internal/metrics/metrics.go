@@ -24,10 +24,10 @@ import (
 
 // Options say what is measured. Store and Blobs are required.
 type Options struct {
-	Store   *store.Store
-	Blobs   blob.Store
-	Version string
-	Schema  int64 // version of the schema that this program knows
+	Store         *store.Store
+	Blobs         blob.Store
+	Version       string
+	SchemaVersion int64 // version of the schema that this program knows
 	// Outages watches what the worker in this process needs; nil where there is none.
 	Outages *outage.Watch
 	Log     *slog.Logger
@@ -68,7 +68,7 @@ func New(opt Options) *Metrics {
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "heapdrift_build_info", Help: "Always 1; its labels are the version and the schema that it knows.",
-		ConstLabels: prometheus.Labels{"version": opt.Version, "schema": strconv.FormatInt(opt.Schema, 10)},
+		ConstLabels: prometheus.Labels{"version": opt.Version, "schema": strconv.FormatInt(opt.SchemaVersion, 10)},
 	})
 	build.Set(1)
 	m.registry.MustRegister(m.jobs, m.requests, m.latency, m.refusals, m.uploaded, m.searches, build,
@@ -183,7 +183,7 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 		}
 		list = append(list, gauge(upDesc, up))
 		f.at, f.last = time.Now(), list
-		if free, known := blob.Free(f.opt.Blobs); known {
+		if free, known := blob.FreeBytes(f.opt.Blobs); known {
 			f.last = append(f.last, gauge(freeDesc, float64(free)))
 		}
 	}

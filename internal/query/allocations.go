@@ -40,7 +40,7 @@ type Allocation struct {
 type Allocations struct {
 	Numbers analysis.Amount `json:"all"` // sum of all, listed or not
 	List    []Allocation    `json:"list"`
-	Left    int64           `json:"left_out"` // how many are not listed
+	LeftOut int64           `json:"left_out"` // how many are not listed
 }
 
 // Lifetimes lists the allocations that were made inside the window, at most so many, the largest first.
@@ -79,7 +79,7 @@ func (r *Result) allocations(ctx context.Context, most int,
 	}
 	slices.SortFunc(kept, compareRows)
 	kept = kept[:min(most, len(kept))]
-	out.Left = rows - int64(len(kept))
+	out.LeftOut = rows - int64(len(kept))
 	siteOf := r.siteOf()
 	for i := range kept {
 		out.List = append(out.List, r.allocation(&kept[i], int(siteOf[kept[i].Site]), w))

@@ -186,7 +186,7 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := sum(tree.Nodes.Self)+tree.Left.Bytes, amountOf(totals.Numbers, name).Bytes; got != want {
+			if got, want := sum(tree.Nodes.Self)+tree.LeftOut.Bytes, amountOf(totals.Numbers, name).Bytes; got != want {
 				t.Errorf("seed %d: tree by %s: %d, in all %d", seed, name, got, want)
 			}
 			s.Function = "app!Serve"
@@ -199,7 +199,7 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, want := sum(tree.Nodes.Self)+tree.Left.Bytes, amountOf(through.Totals().Numbers, name).Bytes; got != want {
+				if got, want := sum(tree.Nodes.Self)+tree.LeftOut.Bytes, amountOf(through.Totals().Numbers, name).Bytes; got != want {
 					t.Errorf("seed %d: direction %d by %s: %d, through it %d", seed, d, name, got, want)
 				}
 			}
@@ -224,7 +224,7 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lifetimes.Numbers != *or(totals.Allocated) || lifetimes.Left != 0 {
+		if lifetimes.Numbers != *or(totals.Allocated) || lifetimes.LeftOut != 0 {
 			t.Errorf("seed %d: lifetimes %+v, allocated %+v", seed, lifetimes.Numbers, totals.Allocated)
 		}
 	}

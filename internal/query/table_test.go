@@ -46,7 +46,7 @@ func TestTableOfASelection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Numbers != want.Numbers || got.Left != want.Left {
+			if got.Numbers != want.Numbers || got.LeftOut != want.LeftOut {
 				t.Fatalf("seed %d, %s, %s: %+v, want %+v", seed, s.Values().Encode(), view, got.Numbers, want.Numbers)
 			}
 		}

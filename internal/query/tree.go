@@ -24,7 +24,7 @@ type Tree struct {
 	Places  []string        `json:"places"`  // in the order of Names: the file and line with the most of it
 	Classes []string        `json:"classes"` // distinct classes that nodes have
 	Nodes   TreeNodes       `json:"nodes"`
-	Left    analysis.Amount `json:"left_out"` // what shrank, and is not in the tree: it has no negative widths
+	LeftOut analysis.Amount `json:"left_out"` // what shrank, and is not in the tree: it has no negative widths
 }
 
 // TreeNodes are the nodes of a tree. In the tree of two runs, Before and After replace Self.
@@ -86,7 +86,7 @@ func (r *Result) Tree(ctx context.Context, q TreeQuestion) (*Tree, error) {
 		switch {
 		case !ok || value == 0:
 		case value < 0:
-			b.tree.Left = b.tree.Left.Plus(amount)
+			b.tree.LeftOut = b.tree.LeftOut.Plus(amount)
 		default:
 			b.add(path, value, max(0, amount.Count), r.Sites[i].Class)
 		}
@@ -122,7 +122,7 @@ func Union(ctx context.Context, base, head *Index, metric string) (*Tree, error)
 				leaf := b.add(path, amount.Bytes, max(0, amount.Count), r.Sites[i].Class)
 				b.nodes[leaf].sides[side] += amount.Bytes
 			} else {
-				b.tree.Left = b.tree.Left.Plus(amount)
+				b.tree.LeftOut = b.tree.LeftOut.Plus(amount)
 			}
 		}
 	}

@@ -23,15 +23,15 @@ func TestUnion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want[side], left[side] = sum(tree.Nodes.Self), tree.Left.Bytes
+			want[side], left[side] = sum(tree.Nodes.Self), tree.LeftOut.Bytes
 		}
 		tree, err := query.Union(t.Context(), indexes[0], indexes[1], "growth")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if before, after := sum(tree.Nodes.Before), sum(tree.Nodes.After); before != want[0] || after != want[1] ||
-			tree.Left.Bytes != left[0]+left[1] || len(tree.Nodes.Self) != 0 {
-			t.Errorf("seed %d: before %d, after %d, left out %d; want %v, %v", seed, before, after, tree.Left.Bytes, want, left)
+			tree.LeftOut.Bytes != left[0]+left[1] || len(tree.Nodes.Self) != 0 {
+			t.Errorf("seed %d: before %d, after %d, left out %d; want %v, %v", seed, before, after, tree.LeftOut.Bytes, want, left)
 		}
 	}
 }

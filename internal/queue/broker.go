@@ -34,8 +34,8 @@ var errNoRedis = errors.New("queue: the broker's client is not one of Redis")
 // notYet are how the answers of a Redis begin that is there and will be ready (Redis, "error prefixes").
 var notYet = []string{"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY"}
 
-// IsAway reports whether an error says that the broker does not answer now: it may later.
-func IsAway(err error) bool {
+// IsBrokerAway reports whether an error says that the broker does not answer now: it may later.
+func IsBrokerAway(err error) bool {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true

@@ -32,7 +32,7 @@ func TestIsAway(t *testing.T) {
 		redisAnswer("NOAUTH Authentication required."):                false,
 		errors.New("queue: Redis URL: LOADING"):                       false,
 	} {
-		if got := queue.IsAway(fmt.Errorf("queue: Redis: %w", err)); got != want {
+		if got := queue.IsBrokerAway(fmt.Errorf("queue: Redis: %w", err)); got != want {
 			t.Errorf("%v: %t", err, got)
 		}
 	}
@@ -47,11 +47,11 @@ func TestCheckBroker(t *testing.T) {
 	if err := queue.CheckBroker(t.Context(), "redis://"+redis.Addr()); err != nil {
 		t.Error(err)
 	}
-	if err := queue.CheckBroker(t.Context(), "http://"+redis.Addr()); err == nil || queue.IsAway(err) {
+	if err := queue.CheckBroker(t.Context(), "http://"+redis.Addr()); err == nil || queue.IsBrokerAway(err) {
 		t.Errorf("an address that is none of Redis: %v", err)
 	}
 	redis.Stop()
-	if err := queue.CheckBroker(t.Context(), "redis://"+redis.Addr()); !queue.IsAway(err) {
+	if err := queue.CheckBroker(t.Context(), "redis://"+redis.Addr()); !queue.IsBrokerAway(err) {
 		t.Errorf("a Redis that is gone: %v", err)
 	}
 }

@@ -286,7 +286,7 @@ func TestHeavyRunNeedsOneDelivery(t *testing.T) {
 		store.JobRead: func(ctx context.Context, job *Job) error {
 			broker.Stop()
 			c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Snapshots: make([]capture.Snapshot, 1)}
-			return s.CreateCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: "a"}})
+			return s.CreateCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, ArtifactKey: "a"}})
 		},
 		store.JobSymbolise: func(_ context.Context, job *Job) error {
 			if job.RunID == run {

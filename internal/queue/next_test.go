@@ -37,7 +37,7 @@ func working(s *store.Store, begun func(*queue.Job)) map[string]queue.Handler {
 			if err != nil {
 				return err
 			}
-			return s.UpdateResult(ctx, job.Lease, store.Result{Report: &analysis.Report{}, Key: "report", Revision: in.Revision})
+			return s.UpdateResult(ctx, job.Lease, store.Result{Report: &analysis.Report{}, ReportKey: "report", Revision: in.Revision})
 		},
 	}
 }
@@ -92,7 +92,7 @@ func TestFirstPassNeedsOneDelivery(t *testing.T) {
 		t.Errorf("%v, want %v", d.has(), want)
 	}
 	run, err := store.Read(t.Context(), s, func(v store.View) (store.Run, error) { return v.FindRun(t.Context(), e.RunID) })
-	if err != nil || run.ReportKey != "report" || run.Pending != 0 {
+	if err != nil || run.ReportKey != "report" || run.PendingJobs != 0 {
 		t.Errorf("%+v, %v", run, err)
 	}
 }

@@ -72,7 +72,7 @@ func TestNodeIsListedWhileItWorks(t *testing.T) {
 	}
 	await.Until(t, "the node in the list", func() bool { return len(listed()) == 1 })
 	if n := listed()[0]; n.Role != "work" || n.Version != "1.2.3" || n.Slots != 4 || n.Says != "" || n.Host == "" ||
-		n.Schema != store.KnownSchema() {
+		n.SchemaVersion != store.KnownSchema() {
 		t.Errorf("%+v", n)
 	}
 	e := addEvidence(t, s, "quiet")

@@ -35,7 +35,7 @@ func newPresence() *presence {
 // announce tells the database of this node.
 func (n *Node) announce(ctx context.Context) error {
 	self := store.Node{ID: n.presence.id, Role: n.opt.Role, Host: n.host, PID: os.Getpid(), Version: n.opt.Version,
-		Schema: store.KnownSchema(), Running: int(n.busy.Load())}
+		SchemaVersion: store.KnownSchema(), Running: int(n.busy.Load())}
 	if n.handlers != nil {
 		self.Slots = n.opt.Concurrency + 1
 	}

@@ -139,7 +139,7 @@ func inState(t *testing.T, s *store.Store, run int64, state string) func() bool 
 func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error {
 	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: by},
 		Snapshots: make([]capture.Snapshot, 1)}
-	return s.CreateCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
+	return s.CreateCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, ArtifactKey: by}})
 }
 
 // nothing handles the jobs that follow a read.
@@ -254,7 +254,7 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 		await.Until(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		time.Sleep(2 * time.Second) //nolint:forbidigo // a second delivery would come now: that none does shows in no other way
 		in, err := storetest.Now(t, s).FindAnalysisInput(t.Context(), e.RunID)
-		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" ||
+		if err != nil || len(in.Captures) != 1 || in.Captures[0].ArtifactKey != "survivor" ||
 			in.Revision != 1 || ran.Load() != 1 {
 			t.Errorf("%+v, ran %d times, %v: the result must be stored once", in, ran.Load(), err)
 		}
@@ -311,7 +311,7 @@ func TestFirstResultCounts(t *testing.T) {
 				}
 				await.Until(t, "the end", inState(t, s, e.RunID, "done"))
 				if in, _ := storetest.Now(t, s).FindAnalysisInput(t.Context(), e.RunID); len(in.Captures) != 1 ||
-					in.Captures[0].Artifact != "winner" {
+					in.Captures[0].ArtifactKey != "winner" {
 					t.Errorf("stored %+v", in)
 				}
 			})

@@ -139,15 +139,15 @@ func (o *Options) length() time.Duration {
 
 // A FlagsError is a failure to set or restore the settings of Windows.
 type FlagsError struct {
-	Err  error
-	Left []string // what is still changed, in sentences
+	Err          error
+	StillChanged []string // what is still changed, in sentences
 	// Elevate says that an administrator could run the same command line.
 	Elevate bool
 }
 
 func (e *FlagsError) Error() string {
 	text := e.Err.Error()
-	for _, left := range e.Left {
+	for _, left := range e.StillChanged {
 		text += "\n  still changed: " + left
 	}
 	return text

@@ -57,12 +57,12 @@ func checkSidecar(t *testing.T, f *fake, rec *record.Recording, began time.Time)
 		t.Fatal(err)
 	}
 	// The settings are restored after the first snapshot, and the recording ends with the last.
-	if s.Settings.Restored != nil && !s.Settings.Restored.Equal(began.Add(5*time.Minute)) || s.Ended != nil && !s.Ended.Equal(began.Add(15*time.Minute)) {
-		t.Errorf("restored %v, ended %v, began %s", s.Settings.Restored, s.Ended, began)
+	if s.Settings.RestoredAt != nil && !s.Settings.RestoredAt.Equal(began.Add(5*time.Minute)) || s.Ended != nil && !s.Ended.Equal(began.Add(15*time.Minute)) {
+		t.Errorf("restored %v, ended %v, began %s", s.Settings.RestoredAt, s.Ended, began)
 	}
 	if s.State != record.StateEnded || s.Process.Image != "app.exe" || s.Process.PID == 0 || s.OS != "Windows 10.0.26100" ||
 		s.Heapdrift != "1.2.3" || s.Evidence != collect.Heap || s.Project != "shop" || s.Build != "7" || s.Process.ExitCode != nil ||
-		!s.Began.Equal(began) || s.Ended == nil || s.Settings.Restored == nil || len(s.Settings.Changed) != 2 || s.Settings.Undo == "" {
+		!s.Began.Equal(began) || s.Ended == nil || s.Settings.RestoredAt == nil || len(s.Settings.Changed) != 2 || s.Settings.Undo == "" {
 		t.Errorf("sidecar: %+v", s)
 	}
 	if len(s.Snapshots) != 3 || len(rec.Files) != 3 {

@@ -67,7 +67,7 @@ func (r *Recorder) newRecording(p *Plan) (*Recording, error) {
 	}
 	host, _ := os.Hostname() // informs people only
 	rec := &Recording{Dir: dir, Sidecar: Sidecar{Schema: sidecarSchema, State: StateRunning, Heapdrift: r.Version,
-		Recorder: uint32(os.Getpid()), Host: host, OS: r.Machine.Processes.Describe(),
+		RecorderPID: uint32(os.Getpid()), Host: host, OS: r.Machine.Processes.Describe(),
 		Process: ProcessInfo{Image: p.Image}, Labels: r.Options.Labels, Evidence: p.Collector.Kind, Began: time.Now(),
 		WorkUnit: r.Options.Unit, Snapshots: []Snapshot{}, Watch: r.Options.prepared}}
 	if !r.Options.byWork() {
@@ -199,7 +199,7 @@ func (s *session) restore(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	s.rec.Settings.Restored = &now
+	s.rec.Settings.RestoredAt = &now
 	s.say("restored   the settings of %s are as before", s.plan.Image)
 	return nil
 }

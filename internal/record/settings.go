@@ -39,7 +39,7 @@ func (r *Recorder) set(ctx context.Context, p *Plan, rec *Recording) (*settings,
 	if err != nil {
 		return nil, &FlagsError{Err: err}
 	}
-	if own, err := m.Processes.Open(u.Recorder); err == nil {
+	if own, err := m.Processes.Open(u.RecorderPID); err == nil {
 		u.RecorderStarted = own.Info().Started
 		own.Close()
 	}
@@ -55,9 +55,9 @@ func (r *Recorder) set(ctx context.Context, p *Plan, rec *Recording) (*settings,
 		rec.Settings.Notes = append(rec.Settings.Notes, "no scheduled task: "+err.Error())
 	}
 	if err := u.Apply(m.Registry); err != nil {
-		return nil, &FlagsError{Err: err, Left: s.dropAfterFailure(ctx)}
+		return nil, &FlagsError{Err: err, StillChanged: s.dropAfterFailure(ctx)}
 	}
-	rec.Settings.Changed, rec.Settings.Undo, rec.Settings.Task, rec.Settings.Set = u.Changes, u.Path(), u.Task, &u.Set
+	rec.Settings.Changed, rec.Settings.Undo, rec.Settings.Task, rec.Settings.SetAt = u.Changes, u.Path(), u.Task, &u.SetAt
 	if u.Server != nil {
 		rec.Settings.RestoreKey = u.Server.Digest()
 	}
@@ -87,15 +87,15 @@ func (r *Recorder) refuseSecond(image string) error {
 	}
 	u := undos[i]
 	if r.Machine.alive(u) {
-		return &FlagsError{Err: fmt.Errorf("PID %d records %s already", u.Recorder, u.Image)}
+		return &FlagsError{Err: fmt.Errorf("PID %d records %s already", u.RecorderPID, u.Image)}
 	}
 	return &FlagsError{Err: fmt.Errorf("a recording of %s left its settings changed; run heapdrift record --undo first", u.Image),
-		Left: describe(u)}
+		StillChanged: describe(u)}
 }
 
 // alive reports whether the recorder of an undo file still runs, and restores the settings itself.
 func (m *Machine) alive(u *flags.Undo) bool {
-	running, err := m.Processes.Open(u.Recorder)
+	running, err := m.Processes.Open(u.RecorderPID)
 	if err != nil {
 		return false
 	}
@@ -118,11 +118,11 @@ func (s *settings) restore(ctx context.Context) (notes []string, err error) {
 func (s *settings) restoreNow(ctx context.Context) (notes []string, err error) {
 	notes, err = s.undo.Restore(s.machine.Registry)
 	if err != nil {
-		return notes, &FlagsError{Err: fmt.Errorf("%w; the undo file %s stays", err, s.undo.Path()), Left: s.left()}
+		return notes, &FlagsError{Err: fmt.Errorf("%w; the undo file %s stays", err, s.undo.Path()), StillChanged: s.left()}
 	}
 	if s.undo.Server != nil { // its task stays as well, and tries to tell the server
 		now := time.Now()
-		s.undo.Restored = &now
+		s.undo.RestoredAt = &now
 		if err := s.undo.Write(s.machine.UndoFolder); err != nil {
 			return notes, &FlagsError{Err: fmt.Errorf("the settings are restored, and their server may not hear of it: %w", err)}
 		}
@@ -172,12 +172,12 @@ func (m *Machine) Status() ([]string, error) {
 	undos, err := flags.List(m.UndoFolder)
 	var lines []string
 	for _, u := range undos {
-		who := fmt.Sprintf("by PID %d, which has ended: heapdrift record --undo restores it", u.Recorder)
+		who := fmt.Sprintf("by PID %d, which has ended: heapdrift record --undo restores it", u.RecorderPID)
 		if m.alive(u) {
-			who = fmt.Sprintf("by PID %d, which still records and restores it", u.Recorder)
+			who = fmt.Sprintf("by PID %d, which still records and restores it", u.RecorderPID)
 		}
 		for _, line := range describe(u) {
-			lines = append(lines, fmt.Sprintf("%s, since %s %s", line, u.Set.Local().Format(time.DateTime), who))
+			lines = append(lines, fmt.Sprintf("%s, since %s %s", line, u.SetAt.Local().Format(time.DateTime), who))
 		}
 	}
 	return lines, err
@@ -191,8 +191,8 @@ func (m *Machine) Undo(ctx context.Context, force bool) (done []string, err erro
 	for _, u := range undos {
 		if !force && m.alive(u) {
 			failure.Err = fmt.Errorf("PID %d still records %s and restores the settings at its end; "+
-				"end it, or add --force", u.Recorder, u.Image)
-			failure.Left = append(failure.Left, describe(u)...)
+				"end it, or add --force", u.RecorderPID, u.Image)
+			failure.StillChanged = append(failure.StillChanged, describe(u)...)
 			continue
 		}
 		s := settings{machine: m, undo: u}
@@ -200,7 +200,7 @@ func (m *Machine) Undo(ctx context.Context, force bool) (done []string, err erro
 		done = append(done, notes...)
 		if err != nil {
 			failure.Err = err
-			failure.Left = append(failure.Left, s.left()...)
+			failure.StillChanged = append(failure.StillChanged, s.left()...)
 			continue
 		}
 		for i := range u.Changes {

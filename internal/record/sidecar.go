@@ -36,10 +36,10 @@ const (
 
 // A Sidecar says how evidence was taken.
 type Sidecar struct {
-	Schema    string `json:"schema"`
-	State     string `json:"state"`        // one of the State constants
-	Heapdrift string `json:"heapdrift"`    // the version of this program
-	Recorder  uint32 `json:"recorder_pid"` // pid of the recorder
+	Schema      string `json:"schema"`
+	State       string `json:"state"`        // one of the State constants
+	Heapdrift   string `json:"heapdrift"`    // the version of this program
+	RecorderPID uint32 `json:"recorder_pid"` // pid of the recorder
 
 	Host    string      `json:"host"` // name of the machine
 	OS      string      `json:"os"`   // with its build
@@ -88,11 +88,11 @@ type Snapshot struct {
 // Settings are those of Windows that the recording needed.
 type Settings struct {
 	Changed []flags.Change `json:"changed"`
-	// Set is when they were changed: before the recording began, where a watch set them. Absent where nothing is changed.
-	Set      *time.Time `json:"set_at,omitempty"`
-	Undo     string     `json:"undo_file,omitempty"` // path of the undo file
-	Task     string     `json:"task,omitempty"`      // name of the scheduled task; "" for none
-	Restored *time.Time `json:"restored,omitempty"`  // nil while they are changed
+	// SetAt is when they were changed: before the recording began, where a watch set them. Absent where nothing is changed.
+	SetAt      *time.Time `json:"set_at,omitempty"`
+	Undo       string     `json:"undo_file,omitempty"` // path of the undo file
+	Task       string     `json:"task,omitempty"`      // name of the scheduled task; "" for none
+	RestoredAt *time.Time `json:"restored,omitempty"`  // nil while they are changed
 	// RestoreKey is the SHA-256 of what proves to the server that these settings are restored; "" for none.
 	RestoreKey string   `json:"restore_key,omitempty"`
 	Notes      []string `json:"notes,omitempty"`

@@ -22,11 +22,11 @@ const taskTime = 30 * time.Second
 // programCopy is this program beside the undo files. The task runs with the rights of the system: it must not run a
 // file that users can write.
 func (s *settings) programCopy() string {
-	return filepath.Join(s.machine.UndoFolder, fmt.Sprintf("heapdrift-%d.exe", s.undo.Recorder))
+	return filepath.Join(s.machine.UndoFolder, fmt.Sprintf("heapdrift-%d.exe", s.undo.RecorderPID))
 }
 
 func taskName(u *flags.Undo) string {
-	return fmt.Sprintf("heapdrift undo %s %d", strings.Map(plainLetter, u.Image), u.Recorder)
+	return fmt.Sprintf("heapdrift undo %s %d", strings.Map(plainLetter, u.Image), u.RecorderPID)
 }
 
 // plainLetter leaves letters that names of tasks may have.
@@ -43,7 +43,7 @@ func (s *settings) schedule(ctx context.Context, at time.Time) error {
 	if err := copyFile(s.machine.Program, program); err != nil {
 		return err
 	}
-	file := filepath.Join(s.machine.UndoFolder, fmt.Sprintf("task-%d.xml", s.undo.Recorder))
+	file := filepath.Join(s.machine.UndoFolder, fmt.Sprintf("task-%d.xml", s.undo.RecorderPID))
 	if err := os.WriteFile(file, taskXML(program, at), 0o600); err != nil {
 		return err
 	}

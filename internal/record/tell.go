@@ -28,7 +28,7 @@ func (m *Machine) TellServers(ctx context.Context) (done []string, err error) {
 		switch {
 		case failure == nil:
 			done = append(done, fmt.Sprintf("%s was told that the settings of %s are as before", u.Server.URL, u.Image))
-		case time.Since(*u.Restored) <= tellTime:
+		case time.Since(*u.RestoredAt) <= tellTime:
 			failures = append(failures, fmt.Errorf("%w: %s, %s: %s; heapdrift record --undo tries again%s", ErrNotTold,
 				u.Server.URL, u.Image, strings.ReplaceAll(failure.Error(), "\n", "; "), hourly(u)))
 			continue

@@ -31,7 +31,7 @@ func watchWithServer(t *testing.T, f *fake) *record.Machine {
 	}
 	err = r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, _ error) {
 		s := &rec.Settings
-		if s.Set == nil || !s.Set.Equal(set) || s.RestoreKey != r.Options.Server.Digest() {
+		if s.SetAt == nil || !s.SetAt.Equal(set) || s.RestoreKey != r.Options.Server.Digest() {
 			t.Errorf("settings of the recording: %+v", s)
 		}
 	})
@@ -64,7 +64,7 @@ func serverIsTold(t *testing.T, away time.Duration, back bool, left int) {
 	restored := time.Now()
 	heard := errors.New("no route to host")
 	m.Tell = func(_ context.Context, u *flags.Undo) error {
-		if !u.Restored.Equal(restored) || u.Server.Project != "shop" || u.Server.Key == "" {
+		if !u.RestoredAt.Equal(restored) || u.Server.Project != "shop" || u.Server.Key == "" {
 			t.Errorf("told of %+v", u)
 		}
 		return heard

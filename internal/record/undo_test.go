@@ -29,7 +29,7 @@ func killed(t *testing.T, f *fake, image string, recorder uint32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Recorder, u.RecorderStarted, u.Task = recorder, time.Unix(5, 0), "heapdrift undo app.exe 9"
+	u.RecorderPID, u.RecorderStarted, u.Task = recorder, time.Unix(5, 0), "heapdrift undo app.exe 9"
 	if err := errors.Join(os.MkdirAll(f.undoFolder(), 0o700), u.Write(f.undoFolder()), u.Apply(&f.registry)); err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func TestUndoBesideRecorder(t *testing.T) {
 			if errors.As(err, &settings) != test.left || (f.registry.String() != "") != test.left {
 				t.Errorf("%v; settings: %s", err, f.registry.String())
 			}
-			if test.left && len(settings.Left) != 2 {
-				t.Errorf("left: %q", settings.Left)
+			if test.left && len(settings.StillChanged) != 2 {
+				t.Errorf("left: %q", settings.StillChanged)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestUndoFails(t *testing.T) {
 	f.registry.Fail = map[string]error{flags.TraceDatabase: flagstest.ErrDenied}
 	_, err := f.recorder(record.Options{}).Machine.Undo(t.Context(), false)
 	var settings *record.FlagsError
-	if !errors.As(err, &settings) || len(settings.Left) != 1 ||
+	if !errors.As(err, &settings) || len(settings.StillChanged) != 1 ||
 		!strings.Contains(err.Error(), "still changed: StackTraceDatabaseSizeInMb of app.exe is 0x100; before it was absent") {
 		t.Errorf("%v", err)
 	}
@@ -195,7 +195,7 @@ func TestWatch(t *testing.T) {
 		err = r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, failed error) {
 			dirs = append(dirs, rec.Dir)
 			// The settings are those of the watch: on for its runs, restored before the end of the last one is told.
-			if last := len(dirs) >= 3; len(rec.Settings.Changed) != 2 || (rec.Settings.Restored != nil) != last || !rec.Watch ||
+			if last := len(dirs) >= 3; len(rec.Settings.Changed) != 2 || (rec.Settings.RestoredAt != nil) != last || !rec.Watch ||
 				rec.EveryNS != int64(time.Hour) {
 				t.Errorf("run %d: %+v, watch %t every %d", len(dirs), rec.Settings, rec.Watch, rec.EveryNS)
 			}

@@ -34,9 +34,9 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 	if !prepared.Load() {
 		return errors.New("sandbox: the program does not call Main")
 	}
-	limit, release := r.Memory, func() {}
+	limit, release := r.ChildMemory, func() {}
 	if limit == 0 {
-		limit, release = memory.ReservePart(ctx, max(r.Parts, 1))
+		limit, release = memory.ReservePart(ctx, max(r.BudgetParts, 1))
 	}
 	defer release()
 	c, err := r.start(ctx, work, limit)
@@ -89,7 +89,7 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 }
 
 // kills counts the processes that the system has ended for lack of memory; tests have their own.
-var kills = memory.Kills
+var kills = memory.SystemKills
 
 // killed reports whether a process was ended without being asked.
 func killed(state *os.ProcessState) bool {
@@ -238,7 +238,7 @@ const look = 100 * time.Millisecond
 
 // watch ends a child that takes more than it may.
 func (r *Runner) watch(c *child) {
-	limit, perMegabyte, still := or(r.Time, DefaultTime), or(r.PerMegabyte, DefaultPerMegabyte), or(r.Still, DefaultStill)
+	limit, perMegabyte, still := or(r.TaskTime, DefaultTime), or(r.TimePerMegabyte, DefaultPerMegabyte), or(r.MaxStill, DefaultStill)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	var last time.Duration

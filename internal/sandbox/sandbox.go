@@ -86,16 +86,16 @@ type Work struct {
 
 // A Runner runs work in child processes. Its zero value is ready for use.
 type Runner struct {
-	// Memory is how much one child may use; 0 is a part of the budget of the work that the context belongs to.
-	Memory memory.Size
-	// Parts is how many children share that budget; 0 is one.
-	Parts int
-	// Time is the processor time that every task may take, PerMegabyte what each MiB of the files handed to it adds. 0
-	// is DefaultTime and DefaultPerMegabyte.
-	Time, PerMegabyte time.Duration
-	// Still is how long a child may neither compute nor wait for an answer; 0 is DefaultStill.
-	Still time.Duration
-	Log   *slog.Logger // nil for none
+	// ChildMemory is how much one child may use; 0 is a part of the budget of the work that the context belongs to.
+	ChildMemory memory.Size
+	// BudgetParts is how many children share that budget; 0 is one.
+	BudgetParts int
+	// TaskTime is the processor time that every task may take, TimePerMegabyte what each MiB of the files handed to it
+	// adds. 0 is DefaultTime and DefaultPerMegabyte.
+	TaskTime, TimePerMegabyte time.Duration
+	// MaxStill is how long a child may neither compute nor wait for an answer; 0 is DefaultStill.
+	MaxStill time.Duration
+	Log      *slog.Logger // nil for none
 }
 
 // The defaults of a Runner.

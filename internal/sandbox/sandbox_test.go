@@ -200,9 +200,9 @@ func TestWhatEndsAProcess(t *testing.T) {
 		runner *sandbox.Runner
 		want   string
 	}{
-		"panic": {&sandbox.Runner{Time: time.Hour}, sandbox.CodeCrashed},
-		"spin":  {&sandbox.Runner{Time: 3 * time.Second}, sandbox.CodeExpensive},
-		"still": {&sandbox.Runner{Time: time.Hour, Still: 3 * time.Second}, sandbox.CodeStuck},
+		"panic": {&sandbox.Runner{TaskTime: time.Hour}, sandbox.CodeCrashed},
+		"spin":  {&sandbox.Runner{TaskTime: 3 * time.Second}, sandbox.CodeExpensive},
+		"still": {&sandbox.Runner{TaskTime: time.Hour, MaxStill: 3 * time.Second}, sandbox.CodeStuck},
 	} {
 		var ended *sandbox.ProcessError
 		if err := run(t, test.runner, sandbox.Work{Task: task}); !errors.As(err, &ended) || ended.Code != test.want {
@@ -214,7 +214,7 @@ func TestWhatEndsAProcess(t *testing.T) {
 			continue
 		}
 		var exceeded *memory.LimitError
-		if err := run(t, &sandbox.Runner{Memory: 64 << 20, Time: time.Hour}, sandbox.Work{Task: task}); !errors.As(err,
+		if err := run(t, &sandbox.Runner{ChildMemory: 64 << 20, TaskTime: time.Hour}, sandbox.Work{Task: task}); !errors.As(err,
 			&exceeded) || exceeded.Limit != 64<<20 {
 			t.Errorf("%s: %v", task, err)
 		}

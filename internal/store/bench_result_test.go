@@ -80,7 +80,7 @@ func BenchmarkStoreResult(b *testing.B) {
 					e := addEvidence(b, s, leaks.UploadTarget{Project: "demo", Build: r.build, Scenario: "soak", Run: "1"},
 						fmt.Sprintf("%d.txt", i))
 					if err := s.CreateCaptures(b.Context(), claim(b, s),
-						[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+						[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "art", Bytes: 5}}); err != nil {
 						b.Fatal(err)
 					}
 					name(b, s, claim(b, s), "names")

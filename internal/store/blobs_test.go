@@ -147,7 +147,7 @@ func TestWriterHearsOfDeletion(t *testing.T) {
 		l.sql(`insert into jobs (kind, run_id, evidence_id) select $2, $1, case when $2 = 'read' then (select min(id) from evidence) end`, run, kind)
 		return claim(t, l.Store)
 	}
-	c := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Table: store.AllocationTable{Key: "table"}}}
+	c := []store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "art", Table: store.AllocationTable{Key: "table"}}}
 	names := must[store.SymbolSearch](t)(l.BeginSymbolSearch(ctx, run))
 	for _, step := range []struct {
 		name string
@@ -157,7 +157,7 @@ func TestWriterHearsOfDeletion(t *testing.T) {
 		{"captures", []string{"art", "table"}, func() error { return l.CreateCaptures(ctx, lease("read"), c) }},
 		{"names", []string{"names"}, func() error { return l.UpdateNames(ctx, lease("symbolise"), names, "names") }},
 		{"result", []string{"report", "table2"}, func() error {
-			return l.UpdateResult(ctx, lease("analyse"), store.Result{Report: leaksReport(), Key: "report", Revision: 99, Table: store.AllocationTable{Key: "table2"}})
+			return l.UpdateResult(ctx, lease("analyse"), store.Result{Report: leaksReport(), ReportKey: "report", Revision: 99, Table: store.AllocationTable{Key: "table2"}})
 		}},
 	} {
 		for _, key := range step.keys { // all but the last are there, and one is gone each time

@@ -30,38 +30,38 @@ type Build struct {
 // A BuildQuery chooses a page of a project's builds. Uploads add new builds: a page is named by the build before it, so
 // that no build is shown twice or skipped.
 type BuildQuery struct {
-	Project  string
-	Scenario string // only builds that have a run of it, with those runs; "" for all
-	After    string // name of a build: only older ones; "" for the newest
-	Limit    int    // most builds of the page
+	Project    string
+	Scenario   string // only builds that have a run of it, with those runs; "" for all
+	AfterBuild string // name of a build: only older ones; "" for the newest
+	Limit      int    // most builds of the page
 }
 
 // A BuildPage is a page of builds, the newest first.
 type BuildPage struct {
-	Builds []Build
-	Before int // how many builds are on newer pages
-	Total  int // how many builds are on all pages
+	Builds     []Build
+	RowsBefore int // how many builds are on newer pages
+	Total      int // how many builds are on all pages
 }
 
-// Next is the After of the next page; "" where there is none.
-func (p *BuildPage) Next() string {
-	if n := len(p.Builds); n > 0 && p.Before+n < p.Total {
+// NextAfterBuild is the AfterBuild of the next page; "" where there is none.
+func (p *BuildPage) NextAfterBuild() string {
+	if n := len(p.Builds); n > 0 && p.RowsBefore+n < p.Total {
 		return p.Builds[n-1].Name
 	}
 	return ""
 }
 
 // ListBuilds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not
-// exist, and a *leaks.FieldError for an After that is none of its builds.
+// exist, and a *leaks.FieldError for an AfterBuild that is none of its builds.
 func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	project, err := projectID(ctx, db.Q(v), q.Project)
 	if err != nil {
 		return nil, err
 	}
-	if q.After != "" {
+	if q.AfterBuild != "" {
 		if _, err := db.Value[int64](ctx, db.Q(v), `select id from builds where project_id = $1 and name = $2`,
-			project, q.After); err != nil {
-			return nil, unknownAfter(err, q.After)
+			project, q.AfterBuild); err != nil {
+			return nil, unknownAfter(err, q.AfterBuild)
 		}
 	}
 	type row struct {
@@ -79,7 +79,7 @@ func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) 
 		mark as (select b.place from builds b where b.project_id = $1 and b.name = $3)
 		select b.id, b.name, b.sequence, b.branch, b.commit, b.pinned, (b.rank - 1)::int as before, b.total::int as total from listed b
 		where $3 = '' or exists (select from mark where b.place < mark.place)
-		order by b.rank limit $4`, project, q.Scenario, q.After, q.Limit)
+		order by b.rank limit $4`, project, q.Scenario, q.AfterBuild, q.Limit)
 	if err != nil {
 		return nil, db.Wrap("builds", err)
 	}
@@ -91,10 +91,10 @@ func (v View) ListBuilds(ctx context.Context, q BuildQuery) (*BuildPage, error) 
 	}
 	if len(rows) == 0 { // all stand before it
 		page.Total, err = db.Value[int](ctx, db.Q(v), `select count(*)`+chosen, project, q.Scenario)
-		page.Before = page.Total
+		page.RowsBefore = page.Total
 		return page, db.Wrap("count builds", err)
 	}
-	page.Before = rows[0].Before
+	page.RowsBefore = rows[0].Before
 	type placedRun struct {
 		Run
 		BuildID int64

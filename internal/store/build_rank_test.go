@@ -36,7 +36,7 @@ func (l *lab) upload(u upload) {
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = u.taken
 	if err := l.CreateCaptures(l.Context(), claim(l, l.Store),
-		[]store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+		[]store.StoredCapture{{Capture: c, ArtifactKey: "art", Bytes: 5}}); err != nil {
 		l.Fatal(err)
 	}
 	name(l, l.Store, claim(l, l.Store), "names")

@@ -49,7 +49,7 @@ func TestSide(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	for frame, want := range map[string]bool{"app!FA": true, "app!FB": false, "app!FC": true, "app!FD": false} { // not of the run with losses; of those that never leaked as well
-		if seen := side.Seen[0].Stacks(frame)+side.Seen[1].Stacks(frame) > 0; seen != want {
+		if seen := side.Seen[0].StacksWith(frame)+side.Seen[1].StacksWith(frame) > 0; seen != want {
 			t.Errorf("%s was seen: %v", frame, !want)
 		}
 	}

@@ -78,20 +78,20 @@ func TestBuildsInPages(t *testing.T) {
 		{store.BuildQuery{Limit: 6}, "30 20 10 least two one", 0, 6, ""},
 		{store.BuildQuery{Limit: 5}, "30 20 10 least two", 0, 6, "two"},
 		{store.BuildQuery{Limit: 2}, "30 20", 0, 6, "20"},
-		{store.BuildQuery{Limit: 2, After: "20"}, "10 least", 2, 6, "least"},
-		{store.BuildQuery{Limit: 2, After: "least"}, "two one", 4, 6, ""},
-		{store.BuildQuery{Limit: 2, After: "one"}, "", 6, 6, ""},
+		{store.BuildQuery{Limit: 2, AfterBuild: "20"}, "10 least", 2, 6, "least"},
+		{store.BuildQuery{Limit: 2, AfterBuild: "least"}, "two one", 4, 6, ""},
+		{store.BuildQuery{Limit: 2, AfterBuild: "one"}, "", 6, 6, ""},
 		{store.BuildQuery{Limit: 9, Scenario: "smoke"}, "30 20 one", 0, 3, ""},
-		{store.BuildQuery{Limit: 1, Scenario: "smoke", After: "30"}, "20", 1, 3, "20"},
-		{store.BuildQuery{Limit: 9, Scenario: "smoke", After: "10"}, "one", 2, 3, ""}, // which has no run of it
-		{store.BuildQuery{Limit: 9, Scenario: "smoke", After: "one"}, "", 3, 3, ""},
+		{store.BuildQuery{Limit: 1, Scenario: "smoke", AfterBuild: "30"}, "20", 1, 3, "20"},
+		{store.BuildQuery{Limit: 9, Scenario: "smoke", AfterBuild: "10"}, "one", 2, 3, ""}, // which has no run of it
+		{store.BuildQuery{Limit: 9, Scenario: "smoke", AfterBuild: "one"}, "", 3, 3, ""},
 		{store.BuildQuery{Limit: 9, Scenario: "none"}, "", 0, 0, ""},
 	} {
 		test.query.Project = "p"
 		page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), test.query))
-		if got := buildNames(page); got != test.builds || page.Before != test.before || page.Total != test.total ||
-			page.Next() != test.next {
-			t.Errorf("%+v: %q, %d before, of %d, next %q", test.query, got, page.Before, page.Total, page.Next())
+		if got := buildNames(page); got != test.builds || page.RowsBefore != test.before || page.Total != test.total ||
+			page.NextAfterBuild() != test.next {
+			t.Errorf("%+v: %q, %d before, of %d, next %q", test.query, got, page.RowsBefore, page.Total, page.NextAfterBuild())
 		}
 		for _, b := range page.Builds {
 			for _, run := range b.Runs {
@@ -103,7 +103,7 @@ func TestBuildsInPages(t *testing.T) {
 	}
 	for _, after := range []string{"nobody", "99"} { // of another project
 		if _, err := storetest.Now(t, s).ListBuilds(t.Context(),
-			store.BuildQuery{Project: "p", After: after, Limit: 9}); !errors.As(err, new(*leaks.FieldError)) {
+			store.BuildQuery{Project: "p", AfterBuild: after, Limit: 9}); !errors.As(err, new(*leaks.FieldError)) {
 			t.Errorf("behind %q: %v", after, err)
 		}
 	}
@@ -125,16 +125,16 @@ func TestBuildsThatComeBetweenPages(t *testing.T) {
 	query := store.BuildQuery{Project: "p", Limit: 3}
 	for before, pages := 0, 0; ; pages++ {
 		page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), query))
-		if page.Before < before || page.Total < page.Before+len(page.Builds) {
-			t.Fatalf("page %d: %d before, of %d; on the page before %d", pages, page.Before, page.Total, before)
+		if page.RowsBefore < before || page.Total < page.RowsBefore+len(page.Builds) {
+			t.Fatalf("page %d: %d before, of %d; on the page before %d", pages, page.RowsBefore, page.Total, before)
 		}
 		for _, b := range page.Builds {
 			if _, ok := seen[b.Name]; ok {
 				seen[b.Name]++
 			}
 		}
-		before = page.Before + len(page.Builds)
-		if query.After = page.Next(); query.After == "" {
+		before = page.RowsBefore + len(page.Builds)
+		if query.AfterBuild = page.NextAfterBuild(); query.AfterBuild == "" {
 			if before != page.Total {
 				t.Errorf("the last page ends at %d of %d", before, page.Total)
 			}
@@ -187,12 +187,12 @@ func TestBuildsBesideUploads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	after := ""
 	for n := 0; n < reads || !done.Load(); n++ {
-		query := store.BuildQuery{Project: "p", Scenario: oneOf(rng, "", "", "soak"), After: after,
+		query := store.BuildQuery{Project: "p", Scenario: oneOf(rng, "", "", "soak"), AfterBuild: after,
 			Limit: oneOf(rng, 1, 7, 1000)}
 		page := must[*store.BuildPage](t)(store.Read(t.Context(), s,
 			func(v store.View) (*store.BuildPage, error) { return v.ListBuilds(t.Context(), query) }))
-		if page.Before+len(page.Builds) > page.Total {
-			t.Errorf("%+v: %d behind %d of %d", query, len(page.Builds), page.Before, page.Total)
+		if page.RowsBefore+len(page.Builds) > page.Total {
+			t.Errorf("%+v: %d behind %d of %d", query, len(page.Builds), page.RowsBefore, page.Total)
 		}
 		for _, b := range page.Builds {
 			if len(b.Runs) == 0 {
@@ -204,7 +204,7 @@ func TestBuildsBesideUploads(t *testing.T) {
 				}
 			}
 		}
-		after = page.Next()
+		after = page.NextAfterBuild()
 	}
 	uploading.Wait()
 	page := must[*store.BuildPage](t)(storetest.Now(t, s).ListBuilds(t.Context(), store.BuildQuery{Project: "p",

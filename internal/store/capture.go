@@ -20,9 +20,9 @@ import (
 // A StoredCapture is a capture whose artifact lies in the blob store.
 type StoredCapture struct {
 	*capture.Capture
-	Artifact string          // key of its blob
-	Bytes    int64           // of the artifact
-	Table    AllocationTable // of the trace; zero for snapshots
+	ArtifactKey string          // key of its blob
+	Bytes       int64           // of the artifact
+	Table       AllocationTable // of the trace; zero for snapshots
 }
 
 // An AllocationTable says where the allocation table of a trace is.
@@ -73,7 +73,7 @@ func (s *Store) CreateCaptures(ctx context.Context, l Lease, captures []StoredCa
 		}
 		var keys []string
 		for _, c := range captures {
-			keys = append(keys, c.Artifact, c.Table.Key)
+			keys = append(keys, c.ArtifactKey, c.Table.Key)
 		}
 		if err := s.checkBlobs(ctx, tx, keys...); err != nil {
 			return err
@@ -106,7 +106,7 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 			table_key, table_bytes, table_site_count, began_ns, held_bytes)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning id`,
 		evidence, ordinal, c.Kind, c.Process.Name, c.Process.PID, c.Process.Bits, localTime(c.Snapshots[last].TakenAt),
-		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites,
+		c.ArtifactKey, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites,
 		beganIn(c.Trace), c.Held())
 	if err != nil {
 		return err
@@ -123,11 +123,11 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 
 // A CaptureRef says where a capture's artifact is, and which evidence it came from.
 type CaptureRef struct {
-	Artifact   string          // key of its blob
-	EvidenceID int64           // evidence that it belongs to
-	Files      []EvidenceFile  // all files that it was read from
-	TakenAt    *time.Time      // nil where the evidence does not say
-	Table      AllocationTable // of the trace; zero for snapshots
+	ArtifactKey string          // key of its blob
+	EvidenceID  int64           // evidence that it belongs to
+	Files       []EvidenceFile  // all files that it was read from
+	TakenAt     *time.Time      // nil where the evidence does not say
+	Table       AllocationTable // of the trace; zero for snapshots
 }
 
 // An EvidenceFile is a file that a capture was read from.
@@ -141,7 +141,7 @@ type EvidenceFile struct {
 // An AnalysisInput is the evidence and the settings that a run's report is made of.
 type AnalysisInput struct {
 	Captures   []CaptureRef                 // by evidence, and in its order
-	Names      string                       // key of the blob with the names of their frames; "" for none
+	NamesKey   string                       // key of the blob with the names of their frames; "" for none
 	NamesError string                       // why the last search for symbols failed; "" where it did not
 	Process    string                       // that was chosen, as analysis.Options.Process; "" for the one that holds most
 	Revision   int64                        // to be passed on to UpdateResult
@@ -165,7 +165,7 @@ func (v View) FindAnalysisInput(ctx context.Context, run int64) (AnalysisInput, 
 	if err != nil {
 		return AnalysisInput{}, db.Wrap("input of run", err)
 	}
-	in := AnalysisInput{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process,
+	in := AnalysisInput{NamesKey: r.NamesKey, NamesError: r.NamesError, Process: r.Process,
 		Revision: r.InputRev, WorkUnit: r.WorkUnit}
 	if in.Rules, err = rulesOf(ctx, db.Q(v), r.ProjectID); err != nil {
 		return AnalysisInput{}, err
@@ -220,7 +220,7 @@ func capturesOf(ctx context.Context, q db.Querier, run int64) ([]CaptureRef, err
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
 	list := make([]CaptureRef, len(rows))
 	for i, r := range rows {
-		list[i] = CaptureRef{Artifact: r.Artifact, EvidenceID: r.Evidence, Files: files[r.Evidence],
+		list[i] = CaptureRef{ArtifactKey: r.Artifact, EvidenceID: r.Evidence, Files: files[r.Evidence],
 			TakenAt: r.TakenAt, Table: r.table()}
 	}
 	return list, err

@@ -32,7 +32,7 @@ func (l *nextLab) begin(run, name string, bytes int64) store.Evidence {
 // read stores what was read of a file.
 func (l *nextLab) read(e store.Evidence) {
 	l.Helper()
-	captures := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: e.Name}}
+	captures := []store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: e.Name}}
 	if err := l.CreateCaptures(l.Context(), l.begun[e.ID], captures); err != nil {
 		l.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (l *lab) knownOf(signatures ...string) string {
 		dump += fmt.Sprintf("%s in %s: %s, %s %d\n", text, s.Text, state(s), s.Latest.Class, s.Latest.Outstanding.Bytes)
 		for _, in := range s.States {
 			dump += fmt.Sprintf("  %s %s..%s clean %s absent %t tried %s\n", in.Scenario, in.FirstBad, in.LastBad,
-				in.Clean, in.Absent, in.Tried)
+				in.FirstCleanAfter, in.Absent, in.LastUndecided)
 		}
 		h := must[*store.History](l)(l.now().FindHistory(l.Context(), "demo", text))
 		for _, o := range h.Outcomes {
@@ -131,7 +131,7 @@ func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	}
 	err := l.UpdateResult(t.Context(), lease,
 		store.Result{Report: leaksReport(finding{signature: "ONLY-IN-B", class: leak, bytes: 7}),
-			Key: "k", Revision: revision})
+			ReportKey: "k", Revision: revision})
 	if got := l.text(`select coalesce(string_agg(s.text, ' '), '') from findings f join signatures s on s.id = f.signature_id`); strings.Contains(got, "ONLY-IN-B") {
 		t.Errorf("stored (%v): %s", err, got)
 	}
@@ -175,7 +175,7 @@ func TestSplitAfterBuildDeleted(t *testing.T) {
 	}
 	if err := l.UpdateResult(t.Context(), lease,
 		store.Result{Report: leaksReport(finding{signature: "A", class: leak, bytes: 7},
-			finding{signature: "B", class: leak, bytes: 7}), Key: "k",
+			finding{signature: "B", class: leak, bytes: 7}), ReportKey: "k",
 			Revision: input(t, l.Store, lease.RunID).Revision}); err != nil {
 		t.Errorf("no result of the run can be stored: %v", err)
 	}

@@ -123,7 +123,7 @@ func TestDeleteUnderWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := l.CreateCaptures(t.Context(), lease,
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); !errors.Is(err, store.ErrFenced) &&
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "art", Bytes: 5}}); !errors.Is(err, store.ErrFenced) &&
 		!errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
@@ -143,7 +143,7 @@ func TestDeleteEvidence(t *testing.T) {
 		ids, run = append(ids, e.ID), e.RunID
 		l.sql(`delete from jobs where kind <> 'read'`)
 		if err := l.CreateCaptures(t.Context(), claim(l, l.Store),
-			[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}, ids...); err != nil {
+			[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "art", Bytes: 5}}, ids...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestDateOfWhatIsLeft(t *testing.T) {
 		c := snapshot(1, 0)
 		c.Snapshots[0].TakenAt = on(r.day)
 		if err := l.CreateCaptures(t.Context(), claim(t, l.Store),
-			[]store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+			[]store.StoredCapture{{Capture: c, ArtifactKey: "art", Bytes: 5}}); err != nil {
 			t.Fatal(err)
 		}
 		l.sql(`delete from jobs`)

@@ -179,7 +179,7 @@ func (v View) past(ctx context.Context, run *Run, c *leaks.GateCase) (map[string
 	}
 	list := make([]leaks.PastFinding, len(rows))
 	for i, r := range rows {
-		list[i] = leaks.PastFinding{Signature: r.Text, Order: r.At, Class: analysis.Class(r.Class), Certain: r.Certain,
+		list[i] = leaks.PastFinding{Signature: r.Text, RunOrder: r.At, Class: analysis.Class(r.Class), Certain: r.Certain,
 			Status: analysis.VerdictStatus(r.Status), Absent: r.Absent}
 	}
 	return leaks.FoundInPastRuns(list), nil

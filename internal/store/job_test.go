@@ -131,7 +131,7 @@ func TestNoResultAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.CreateCaptures(t.Context(), lost,
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); !errors.Is(err, store.ErrFenced) {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "late"}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a late result: %v", err)
 	}
 	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "failed" ||
@@ -150,7 +150,7 @@ func TestResultOfAQueuedJob(t *testing.T) {
 	}
 	must[int](t)(s.ReapJobs(t.Context()))
 	stranger := store.Lease{Job: lost.Job}
-	captures := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}
+	captures := []store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "late"}}
 	if err := s.CreateCaptures(t.Context(), stranger, captures); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("of somebody who never claimed it: %v", err)
 	}

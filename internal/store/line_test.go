@@ -278,7 +278,7 @@ func TestDeletedRunMovesTheBuild(t *testing.T) {
 	e := addEvidence(t, l.Store, leaks.UploadTarget{Project: "demo", Build: "rc", Run: "2"}, "b.txt")
 	c := snapshot(1, 0)
 	c.Snapshots[0].TakenAt = on(9)
-	if err := l.CreateCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: c, Artifact: "art", Bytes: 5}}); err != nil {
+	if err := l.CreateCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: c, ArtifactKey: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	var first int64

@@ -51,7 +51,7 @@ func TestFailureOfAnOlderSearch(t *testing.T) {
 		store.Failure{Code: "internal", Message: "the share is away", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if in := input(t, s, run); in.NamesError != "" || in.Names != "newer" || in.Revision != before.Revision {
+	if in := input(t, s, run); in.NamesError != "" || in.NamesKey != "newer" || in.Revision != before.Revision {
 		t.Errorf("%+v", in)
 	}
 }
@@ -75,7 +75,7 @@ func TestNamesAreStoredOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if in := input(t, s, run); in.Names != "second" || in.Revision != before.Revision+1 {
+	if in := input(t, s, run); in.NamesKey != "second" || in.Revision != before.Revision+1 {
 		t.Errorf("%+v", in)
 	}
 }

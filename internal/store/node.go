@@ -9,15 +9,15 @@ import (
 
 // A Node is a server or a worker, as it describes itself.
 type Node struct {
-	ID      string // unique for each process
-	Role    string // serve, work, up
-	Host    string
-	PID     int
-	Version string
-	Schema  int64  // version of the schema that it knows
-	Slots   int    // most jobs that it runs at once
-	Running int    // how many jobs it runs now
-	Says    string // why it takes no more jobs; "" while it does
+	ID            string // unique for each process
+	Role          string // serve, work, up
+	Host          string
+	PID           int
+	Version       string
+	SchemaVersion int64  // version of the schema that it knows
+	Slots         int    // most jobs that it runs at once
+	Running       int    // how many jobs it runs now
+	Says          string // why it takes no more jobs; "" while it does
 }
 
 // A NodeRecord is a node with the times of its start and of its last heartbeat.
@@ -42,7 +42,7 @@ func (s *Store) UpdateNode(ctx context.Context, n Node) error {
 		insert into nodes (id, role, host, pid, version, schema, slots, running, says)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		on conflict (id) do update set running = excluded.running, says = excluded.says, seen_at = now()`,
-		n.ID, n.Role, n.Host, n.PID, n.Version, n.Schema, n.Slots, n.Running, n.Says)
+		n.ID, n.Role, n.Host, n.PID, n.Version, n.SchemaVersion, n.Slots, n.Running, n.Says)
 	if err == nil {
 		_, err = db.LeaseConns(s).Exec(ctx, `delete from nodes where seen_at < now() - $1::interval`, forgetNodes)
 	}
@@ -58,7 +58,7 @@ func (s *Store) DeleteNode(ctx context.Context, id string) error {
 // ListNodes lists the servers and workers with a recent heartbeat.
 func (v View) ListNodes(ctx context.Context) ([]NodeRecord, error) {
 	list, err := db.All[NodeRecord](ctx, db.Q(v),
-		`select id, role, host, pid, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
+		`select id, role, host, pid, version, schema as schema_version, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, db.Wrap("nodes", err)
 }
 

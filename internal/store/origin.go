@@ -56,11 +56,11 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.GateCase) error {
 			build := line.IndexOf(r.BuildID)
 			return build < 0 || build > head
 		})
-		past := leaks.PastLine{BuildLine: line, Head: head, Scenario: at.ScenarioID,
+		past := leaks.PastLine{BuildLine: line, HeadIndex: head, ScenarioID: at.ScenarioID,
 			Sightings: leaks.SightingsOn(line, s.runs, leaks.SlowestRatesOf(s.runs)), Marks: h.marksOn(line, s),
 			FailedHere: slices.ContainsFunc(s.failed, func(f failedRun) bool { return f.build == at.BuildID && f.run < run.ID }),
 			Owner:      s.word.Assignee, Name: h.lines.BuildName, AtExit: leaks.OnlyAtExit(s.runs)}
 		c.Origins[rows[i].Text] = past.Origin()
 	}
-	return v.gone(ctx, c, at.ProjectID, at.ScenarioID, line.UpTo(at.BuildID))
+	return v.gone(ctx, c, at.ProjectID, at.ScenarioID, line.BuildIDsUpTo(at.BuildID))
 }

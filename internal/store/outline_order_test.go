@@ -84,7 +84,7 @@ func TestOutlinesAtOnce(t *testing.T) {
 				report = one(raws...)
 			}
 			if err := l.UpdateResult(t.Context(), leases[i],
-				store.Result{Report: report, Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision}); err != nil {
+				store.Result{Report: report, ReportKey: "k", Revision: input(t, l.Store, leases[i].RunID).Revision}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -297,7 +297,7 @@ func TestPreviewOfAPolicy(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
 	impact := must[*leaks.Impact](t)(l.now().PreviewPolicy(t.Context(), "demo",
 		policies(t, `{"fail_on":["leak"],"minimum_score":0.96}`)))
-	if len(impact.Silenced) != 1 || impact.Silenced[0].To != leaks.ReasonScore || impact.Silenced[0].Count != 2 ||
+	if len(impact.Silenced) != 1 || impact.Silenced[0].To != leaks.ReasonScore || impact.Silenced[0].Changed != 2 ||
 		len(impact.ChangedRuns) != 2 || impact.ChangedRuns[0].To != leaks.GatePassed {
 		t.Errorf("%+v", impact)
 	}

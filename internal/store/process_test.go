@@ -19,7 +19,7 @@ func tracedOf(name string, pid uint32, sites int, began int64) store.StoredCaptu
 	if began != 0 {
 		c.Trace.Began = began
 	}
-	return store.StoredCapture{Capture: c, Artifact: fmt.Sprintf("%s-%d-%d", name, pid, began),
+	return store.StoredCapture{Capture: c, ArtifactKey: fmt.Sprintf("%s-%d-%d", name, pid, began),
 		Table: store.AllocationTable{Key: "table"}}
 }
 
@@ -109,7 +109,7 @@ func TestProcessesOfSnapshots(t *testing.T) {
 	addEvidence(t, s, second, "b.txt")
 	c := snapshot(3, 0)
 	c.Process.PID = 8
-	if err := s.CreateCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "b"}}); err != nil {
+	if err := s.CreateCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, ArtifactKey: "b"}}); err != nil {
 		t.Fatal(err)
 	}
 	list, all, err := storetest.Now(t, s).ListProcesses(t.Context(), run, 9)

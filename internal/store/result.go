@@ -21,10 +21,10 @@ import (
 
 // A Result is the report of a run with the versions of its input.
 type Result struct {
-	Report   *analysis.Report
-	Key      string          // of the blob with the whole report
-	Revision int64           // as FindAnalysisInput gave it
-	Table    AllocationTable // the table that TableSites of the report refer to; zero for snapshots
+	Report    *analysis.Report
+	ReportKey string          // of the blob with the whole report
+	Revision  int64           // as FindAnalysisInput gave it
+	Table     AllocationTable // the table that TableSites of the report refer to; zero for snapshots
 }
 
 // UpdateResult replaces a run's result and ends the job, in one transaction, with the signatures that its sites had and
@@ -65,7 +65,7 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 		if stored.ReportRev > result.Revision {
 			return nil
 		}
-		if err := s.checkBlobs(ctx, tx, result.Key, result.Table.Key); err != nil {
+		if err := s.checkBlobs(ctx, tx, result.ReportKey, result.Table.Key); err != nil {
 			return err
 		}
 		old, err := sitesBefore(ctx, tx, l.RunID)
@@ -126,7 +126,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
 			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15,
 			stretches = $16, stretch_unit = $17, places = $18, watch = $19, exit_tools = $20, exit_work = $21 where id = $1`,
-		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
+		run, result.Revision, result.ReportKey, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence,
 		len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
 		seen.Bytes(), result.Report.Suffices(), stretches, unit, leaks.CountHoldingFindings(result.Report.Findings),

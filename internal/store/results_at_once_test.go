@@ -49,7 +49,7 @@ func TestResultsAtOnce(t *testing.T) {
 				shuffled[(k*7+i)%signatures] = f
 			}
 			errs[i] = l.UpdateResult(t.Context(), leases[i],
-				store.Result{Report: leaksReport(shuffled...), Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision})
+				store.Result{Report: leaksReport(shuffled...), ReportKey: "k", Revision: input(t, l.Store, leases[i].RunID).Revision})
 		})
 		wait.Go(func() {
 			reason := fmt.Sprint("because of ", i)

@@ -38,7 +38,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("while it is at work: %d, %v", n, err)
 	}
 	if err := s.CreateCaptures(t.Context(), lease,
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	fail("internal") // the search for names
@@ -100,7 +100,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("its worker goes on: %v", err)
 	}
 	if err := s.CreateCaptures(t.Context(), lease,
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); !errors.Is(err, store.ErrFenced) {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "a"}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("its result: %v", err)
 	}
 	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "failed" ||
@@ -111,7 +111,7 @@ func TestCancel(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	if err := s.CreateCaptures(t.Context(), claim(t, s),
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	// The search for names is cancelled, so there is no report either; another try gives both.

@@ -173,7 +173,7 @@ func TestWork(t *testing.T) {
 	target := leaks.UploadTarget{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
 	e := addEvidence(t, l.Store, target, "a.txt")
 	if err := l.CreateCaptures(t.Context(), claim(t, l.Store),
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, l.Store, claim(t, l.Store), "names")

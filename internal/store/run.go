@@ -30,10 +30,10 @@ type Run struct {
 	ErrorCode     string     // code of the failure of the last analysis; "" for none
 	Error         string     // message of that failure
 	ChosenProcess string     // that was chosen for the report; "" for the one that holds most
-	Pending       int        // how many jobs are queued or running
-	Failed        int        // how many files could not be read
-	FailedCode    string     // the code that all of Failed have; "" where they differ
-	Evidence      int        // how many files
+	PendingJobs   int        // how many jobs are queued or running
+	FailedFiles   int        // how many files could not be read
+	FailedCode    string     // the code that all FailedFiles have; "" where they differ
+	EvidenceFiles int        // how many files
 }
 
 // State says how far a run is.
@@ -41,16 +41,16 @@ func (r *Run) State() leaks.RunState { return r.facts().State() }
 
 func (r *Run) facts() leaks.RunFacts {
 	return leaks.RunFacts{
-		PendingJobs: r.Pending, UnreadEvidence: r.Failed, Analysed: r.AnalysedAt != nil, Failed: r.ErrorCode != "",
+		PendingJobs: r.PendingJobs, UnreadEvidence: r.FailedFiles, Analysed: r.AnalysedAt != nil, Failed: r.ErrorCode != "",
 	}
 }
 
 const runColumns = `r.id, p.name as project, b.name as build, b.branch, b.commit, sc.name as scenario, r.name, r.created_at, r.completed_at, r.analysed_at,
 	r.report_key, r.status, r.sentence, r.site_count, r.error_code, r.error, r.process as chosen_process,
-	(select count(*) from jobs j where j.run_id = r.id and j.state in ('queued', 'running')) as pending,
-	(select count(*) from evidence e where e.run_id = r.id and e.state = 'failed') as failed,
+	(select count(*) from jobs j where j.run_id = r.id and j.state in ('queued', 'running')) as pending_jobs,
+	(select count(*) from evidence e where e.run_id = r.id and e.state = 'failed') as failed_files,
 	(select coalesce(case when min(e.error_code) = max(e.error_code) then min(e.error_code) end, '') from evidence e where e.run_id = r.id and e.state = 'failed') as failed_code,
-	(select count(*) from evidence e where e.run_id = r.id) as evidence`
+	(select count(*) from evidence e where e.run_id = r.id) as evidence_files`
 
 const runTables = ` from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id join scenarios sc on sc.id = r.scenario_id`
 

@@ -9,10 +9,10 @@ import (
 
 // A RunTrace has the parts of a run's report of its trace that windows need.
 type RunTrace struct {
-	Report  string          // key of the blob with the report; another report has other sites
-	Table   AllocationTable // zero where the report is of snapshots
-	Summary *analysis.Report
-	Sites   []analysis.SiteRows // in the order of the report
+	ReportKey string          // key of the blob with the report; another report has other sites
+	Table     AllocationTable // zero where the report is of snapshots
+	Summary   *analysis.Report
+	Sites     []analysis.SiteRows // in the order of the report
 }
 
 // FindTraceReport returns the key of the report and the allocation table that windows of a run rest on; ErrNotFound
@@ -49,5 +49,5 @@ func (v View) FindRunTrace(ctx context.Context, run int64) (*RunTrace, error) {
 	if err != nil {
 		return nil, db.Wrap("trace of run", err)
 	}
-	return &RunTrace{Report: r.ReportKey, Table: r.table(), Summary: head, Sites: sites}, nil
+	return &RunTrace{ReportKey: r.ReportKey, Table: r.table(), Summary: head, Sites: sites}, nil
 }

@@ -45,17 +45,17 @@ type SignatureQuery struct {
 
 // A SignaturePage is a page of signatures.
 type SignaturePage struct {
-	Rows   []SignatureRow
-	Before int                 // how many are on the pages before
-	Total  int                 // how many are on all pages
-	Counts map[leaks.State]int // how many in each state, without the State of the query
-	Builds []BuildRef          // of the heat strip, oldest first
-	Owners []string            // all owners and assignees of the project
+	Rows       []SignatureRow
+	RowsBefore int                 // how many are on the pages before
+	Total      int                 // how many are on all pages
+	Counts     map[leaks.State]int // how many in each state, without the State of the query
+	Builds     []BuildRef          // of the heat strip, oldest first
+	Owners     []string            // all owners and assignees of the project
 }
 
-// Next is the After of the next page; 0 where there is none.
-func (p *SignaturePage) Next() int64 {
-	if n := len(p.Rows); n > 0 && p.Before+n < p.Total {
+// NextAfterID is the AfterID of the next page; 0 where there is none.
+func (p *SignaturePage) NextAfterID() int64 {
+	if n := len(p.Rows); n > 0 && p.RowsBefore+n < p.Total {
 		return p.Rows[n-1].ID
 	}
 	return 0
@@ -155,9 +155,9 @@ func readSignatures(ctx context.Context, q db.Querier, page *SignaturePage, quer
 		if err != nil {
 			return err
 		}
-		page.Before = page.Total - left
+		page.RowsBefore = page.Total - left
 	}
-	page.Before += query.Offset
+	page.RowsBefore += query.Offset
 	rows, err := db.All[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+
 		` limit @limit offset @offset`, args)
 	page.Rows = make([]SignatureRow, len(rows))

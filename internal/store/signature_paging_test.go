@@ -47,7 +47,7 @@ func TestSignaturesInPages(t *testing.T) {
 			what := fmt.Sprintf("by %q, state %q", order, state)
 			whole := l.list(store.SignatureQuery{Order: order, State: state, Limit: 1000})
 			all := ids(whole)
-			if len(all) != whole.Total || whole.Next() != 0 || len(all) < 10 {
+			if len(all) != whole.Total || whole.NextAfterID() != 0 || len(all) < 10 {
 				t.Fatalf("%s: %d of %d", what, len(all), whole.Total)
 			}
 			for _, limit := range []int{1, 7, len(all) - 1, len(all)} {
@@ -55,11 +55,11 @@ func TestSignaturesInPages(t *testing.T) {
 				q := store.SignatureQuery{Order: order, State: state, Limit: limit}
 				for {
 					page := l.list(q)
-					if page.Before != len(walked) || page.Total != len(all) {
-						t.Fatalf("%s: page at %d of %d, want at %d of %d", what, page.Before, page.Total, len(walked), len(all))
+					if page.RowsBefore != len(walked) || page.Total != len(all) {
+						t.Fatalf("%s: page at %d of %d, want at %d of %d", what, page.RowsBefore, page.Total, len(walked), len(all))
 					}
 					walked = append(walked, ids(page)...)
-					if q.AfterID = page.Next(); q.AfterID == 0 || len(walked) > len(all) {
+					if q.AfterID = page.NextAfterID(); q.AfterID == 0 || len(walked) > len(all) {
 						break
 					}
 				}
@@ -68,12 +68,12 @@ func TestSignaturesInPages(t *testing.T) {
 				}
 			}
 			passed := l.list(store.SignatureQuery{Order: order, State: state, AfterID: all[3], Offset: 2, Limit: 3})
-			if got := ids(passed); !slices.Equal(got, all[6:9]) || passed.Before != 6 {
-				t.Errorf("%s, two passed over behind the fourth: %v at %d, want %v", what, got, passed.Before, all[6:9])
+			if got := ids(passed); !slices.Equal(got, all[6:9]) || passed.RowsBefore != 6 {
+				t.Errorf("%s, two passed over behind the fourth: %v at %d, want %v", what, got, passed.RowsBefore, all[6:9])
 			}
 			if last := l.list(store.SignatureQuery{Order: order, State: state, AfterID: all[len(all)-1],
-				Limit: 3}); len(last.Rows) != 0 || last.Before != len(all) || last.Next() != 0 {
-				t.Errorf("%s, behind the last: %v at %d", what, ids(last), last.Before)
+				Limit: 3}); len(last.Rows) != 0 || last.RowsBefore != len(all) || last.NextAfterID() != 0 {
+				t.Errorf("%s, behind the last: %v at %d", what, ids(last), last.RowsBefore)
 			}
 		}
 	}
@@ -88,8 +88,8 @@ func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
 	q := store.SignatureQuery{State: leaks.StateFound, Order: store.BySignatureGrowth, Limit: 2}
 	first := l.list(q)
 	l.change("B", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})
-	q.AfterID = first.Next()
-	if second := l.list(q); listed(first) != "A B" || listed(second) != "C D" || second.Before != 1 || second.Total != 3 {
-		t.Errorf("%s, then %s at %d of %d", listed(first), listed(second), second.Before, second.Total)
+	q.AfterID = first.NextAfterID()
+	if second := l.list(q); listed(first) != "A B" || listed(second) != "C D" || second.RowsBefore != 1 || second.Total != 3 {
+		t.Errorf("%s, then %s at %d of %d", listed(first), listed(second), second.RowsBefore, second.Total)
 	}
 }

@@ -47,18 +47,18 @@ func TestCleanInOneScenario(t *testing.T) {
 		t.Errorf("soak %+v, trace %+v, measured in %q", soak.Bad, trace.Bad, s.Measured)
 	}
 	v := l.gateOf("2/trace")
-	if len(v.Fixed) != 0 || strings.Join(v.Clean, " ") != "A" || strings.Contains(v.Compared.Sentence, " 1 fixed") {
+	if len(v.Fixed) != 0 || strings.Join(v.CleanButOpen, " ") != "A" || strings.Contains(v.Compared.Sentence, " 1 fixed") {
 		t.Errorf("%+v: %s", v, v.Compared.Sentence)
 	}
 	l.run("2/soak", undecided)
-	if s = l.signature("A"); standing(s) != "soak=found trace=fixed" || s.States[0].Tried != "2" {
+	if s = l.signature("A"); standing(s) != "soak=found trace=fixed" || s.States[0].LastUndecided != "2" {
 		t.Errorf("%+v", s.States)
 	}
 	l.run("3/soak", leaksReport(finding{signature: "A", class: stable}))
 	if s = l.signature("A"); s.State != leaks.StateFixed || standing(s) != "soak=fixed trace=fixed" {
 		t.Errorf("%s %s", s.State, standing(s))
 	}
-	if v = l.gateOf("2/trace"); strings.Join(v.Fixed, " ") != "A" || len(v.Clean) != 0 {
+	if v = l.gateOf("2/trace"); strings.Join(v.Fixed, " ") != "A" || len(v.CleanButOpen) != 0 {
 		t.Errorf("%+v", v)
 	}
 	l.change("A", leaks.TriageChange{Known: &leaks.Toleration{Reason: "vendor"}})

@@ -96,7 +96,7 @@ func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	t.Helper()
 	e := addEvidence(t, s, target, "a.txt")
 	if err := s.CreateCaptures(t.Context(), claim(t, s),
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -122,7 +122,7 @@ func name(t testing.TB, s *store.Store, l store.Lease, key string) {
 // save ends an analysis.
 func save(t testing.TB, s *store.Store, l store.Lease, r *analysis.Report, key string, revision int64) {
 	t.Helper()
-	if err := s.UpdateResult(t.Context(), l, store.Result{Report: r, Key: key, Revision: revision}); err != nil {
+	if err := s.UpdateResult(t.Context(), l, store.Result{Report: r, ReportKey: key, Revision: revision}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -201,21 +201,21 @@ func TestLeases(t *testing.T) {
 	}
 	// Both workers go on: the first result counts, and the second is refused.
 	if err := s.CreateCaptures(t.Context(), lease,
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "first"}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "first"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, renewed := s.RenewLease(t.Context(), second, time.Minute)
 	for what, err := range map[string]error{
 		"renewing": renewed,
 		"saving": s.CreateCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0),
-			Artifact: "second"}}),
+			ArtifactKey: "second"}}),
 		"failing": s.FailJob(t.Context(), second, store.Failure{Code: "x", Message: "x"}),
 	} {
 		if !errors.Is(err, store.ErrFenced) {
 			t.Errorf("%s when the job has ended: %v", what, err)
 		}
 	}
-	if in := input(t, s, e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "first" || in.Revision != 1 {
+	if in := input(t, s, e.RunID); len(in.Captures) != 1 || in.Captures[0].ArtifactKey != "first" || in.Revision != 1 {
 		t.Errorf("%+v", in)
 	}
 }
@@ -237,7 +237,7 @@ func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	if err := s.CreateCaptures(t.Context(), last,
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "late"}}); err != nil {
 		t.Fatal(err)
 	}
 	if e := must[store.Evidence](t)(storetest.Now(t, s).FindEvidence(t.Context(), e.ID)); e.State != "read" ||
@@ -315,14 +315,14 @@ func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	s, _ := open(t)
 	e := addEvidence(t, s, target, "a.txt")
 	if err := s.CreateCaptures(t.Context(), claim(t, s),
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "one"}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "one"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
 	slow, oldRevision := claim(t, s), input(t, s, e.RunID).Revision // analyses what is there now
 	addEvidence(t, s, target, "b.txt")
 	if err := s.CreateCaptures(t.Context(), claim(t, s),
-		[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "two"}}); err != nil {
+		[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "two"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "more names")
@@ -416,7 +416,7 @@ func TestStacksAreInternedConcurrently(t *testing.T) {
 		job := claim(t, s)
 		r := report(t, snapshot(300, int64(i)))
 		wait.Go(func() {
-			if err := s.UpdateResult(t.Context(), job, store.Result{Report: r, Key: "k", Revision: 1}); err != nil {
+			if err := s.UpdateResult(t.Context(), job, store.Result{Report: r, ReportKey: "k", Revision: 1}); err != nil {
 				t.Error(err)
 			}
 		})

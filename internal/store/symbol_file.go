@@ -52,14 +52,14 @@ type SymbolQuery struct {
 
 // A SymbolPage is a page of symbol files, the newest first.
 type SymbolPage struct {
-	Files  []SymbolFile
-	Before int // how many files are on newer pages
-	Total  int // how many files are on all pages
+	Files      []SymbolFile
+	RowsBefore int // how many files are on newer pages
+	Total      int // how many files are on all pages
 }
 
-// Next is the After of the next page; 0 where there is none.
-func (p *SymbolPage) Next() int64 {
-	if n := len(p.Files); n > 0 && p.Before+n < p.Total {
+// NextAfterID is the AfterID of the next page; 0 where there is none.
+func (p *SymbolPage) NextAfterID() int64 {
+	if n := len(p.Files); n > 0 && p.RowsBefore+n < p.Total {
 		return p.Files[n-1].ID
 	}
 	return 0
@@ -105,7 +105,7 @@ func (v View) ListSymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, 
 	if err != nil {
 		return nil, db.Wrap("symbol files", err)
 	}
-	page.Total, page.Before = n.Total, n.Before
+	page.Total, page.RowsBefore = n.Total, n.Before
 	page.Files, err = db.All[SymbolFile](ctx, db.Q(v), `select `+symbolColumns+matching+` and not `+before+
 		` order by uploaded_at desc, id desc limit $3`, filter, q.AfterID, q.Limit)
 	return page, db.Wrap("symbol files", err)

@@ -47,7 +47,7 @@ func withModule(t testing.TB, s *store.Store, to leaks.UploadTarget, m capture.M
 	c := snapshot(1, 0)
 	c.Process.Bits, c.Modules = bits, []capture.Module{m}
 	e := addEvidence(t, s, to, "a.txt")
-	if err := s.CreateCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+	if err := s.CreateCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, ArtifactKey: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -127,8 +127,8 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 			if added := addFile(t, s, c.file); added.Runs != c.want || !added.New {
 				t.Errorf("%d runs, want %d; new %v", added.Runs, c.want, added.New)
 			}
-			if r := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), run)); r.Pending != c.want {
-				t.Errorf("%d jobs pending, want %d", r.Pending, c.want)
+			if r := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), run)); r.PendingJobs != c.want {
+				t.Errorf("%d jobs pending, want %d", r.PendingJobs, c.want)
 			}
 			if again := addFile(t, s, c.file); again.New || again.Runs != 0 {
 				t.Errorf("the same again: %+v", again)
@@ -210,8 +210,8 @@ func TestSymbolFilesInPages(t *testing.T) {
 		for _, f := range page.Files {
 			names = append(names, f.Name)
 		}
-		if page.Before != c.before || page.Total != c.total || page.Next() != c.next || !slices.Equal(names, c.names) {
-			t.Errorf("%+v: %q behind %d of %d, next %d", c.query, names, page.Before, page.Total, page.Next())
+		if page.RowsBefore != c.before || page.Total != c.total || page.NextAfterID() != c.next || !slices.Equal(names, c.names) {
+			t.Errorf("%+v: %q behind %d of %d, next %d", c.query, names, page.RowsBefore, page.Total, page.NextAfterID())
 		}
 	}
 	named := must[[]store.SymbolFile](t)(storetest.Now(t, s).ListSymbolFilesByName(t.Context(), []string{"LIB1.PDB",
@@ -280,7 +280,7 @@ func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
 	if err := s.UpdateNames(t.Context(), slow, old, "older"); err != nil {
 		t.Fatal(err)
 	}
-	if in := input(t, s, run); in.Names != "newer" || in.Revision != revision {
+	if in := input(t, s, run); in.NamesKey != "newer" || in.Revision != revision {
 		t.Errorf("%+v", in)
 	}
 }
@@ -297,7 +297,7 @@ func TestFailedNaming(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := input(t, s, run)
-	if in.NamesError != "the share is away" || in.Names != "names" {
+	if in.NamesError != "the share is away" || in.NamesKey != "names" {
 		t.Errorf("%+v", in)
 	}
 	analyse := claim(t, s)
@@ -382,7 +382,7 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 			read := claim(t, s)
 			saveCaptures := func() {
 				if err := s.CreateCaptures(t.Context(), read,
-					[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+					[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "a"}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -447,7 +447,7 @@ func TestNoFileIsMissed(t *testing.T) {
 			case store.JobRead:
 				c := snapshot(1, 0)
 				c.Modules[0].Size = 4096
-				err = s.CreateCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, Artifact: "a"}})
+				err = s.CreateCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, ArtifactKey: "a"}})
 			case store.JobSymbolise:
 				naming := must[store.SymbolSearch](t)(s.BeginSymbolSearch(t.Context(), l.RunID))
 				found := must[[]store.SymbolFile](t)(store.Read(t.Context(), s, func(v store.View) ([]store.SymbolFile, error) {
@@ -456,7 +456,7 @@ func TestNoFileIsMissed(t *testing.T) {
 				pause()
 				mu.Lock()
 				if err = s.UpdateNames(t.Context(), l, naming, fmt.Sprint(len(found))); err == nil {
-					if in := input(t, s, l.RunID); in.Names == fmt.Sprint(len(found)) {
+					if in := input(t, s, l.RunID); in.NamesKey == fmt.Sprint(len(found)) {
 						seen[l.RunID] = len(found)
 					}
 				}
@@ -464,7 +464,7 @@ func TestNoFileIsMissed(t *testing.T) {
 			default:
 				r := report(t, snapshot(1, 0))
 				r.Modules[0].Frames, r.Modules[0].Unnamed, r.Modules[0].Size = 2, 2, 4096
-				err = s.UpdateResult(t.Context(), l, store.Result{Report: r, Key: "r", Revision: input(t, s, l.RunID).Revision})
+				err = s.UpdateResult(t.Context(), l, store.Result{Report: r, ReportKey: "r", Revision: input(t, s, l.RunID).Revision})
 			}
 			if err != nil {
 				t.Error(err)

@@ -57,7 +57,7 @@ func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	e := addEvidence(t, s, target, "a.etl")
 	table := store.AllocationTable{Key: "table", Bytes: 77, Sites: 3 * len(r.Sites)}
 	if err := s.CreateCaptures(t.Context(), claim(t, s),
-		[]store.StoredCapture{{Capture: traced(1), Artifact: "art", Bytes: 5, Table: table}}); err != nil {
+		[]store.StoredCapture{{Capture: traced(1), ArtifactKey: "art", Bytes: 5, Table: table}}); err != nil {
 		t.Fatal(err)
 	}
 	name(t, s, claim(t, s), "names")
@@ -66,7 +66,7 @@ func analysedTrace(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 		t.Errorf("%+v", got)
 	}
 	if err := s.UpdateResult(t.Context(), claim(t, s),
-		store.Result{Report: r, Key: "rep", Revision: in.Revision, Table: table}); err != nil {
+		store.Result{Report: r, ReportKey: "rep", Revision: in.Revision, Table: table}); err != nil {
 		t.Fatal(err)
 	}
 	return e.RunID
@@ -137,7 +137,7 @@ func TestTraceOfRun(t *testing.T) {
 		t.Errorf("%q %+v %v", key, table, err)
 	}
 	trace := must[*store.RunTrace](t)(storetest.Now(t, s).FindRunTrace(t.Context(), run))
-	if trace.Report != key || trace.Table != table || trace.Summary.Trace == nil || trace.Summary.Trace.ToNS != 30e9 ||
+	if trace.ReportKey != key || trace.Table != table || trace.Summary.Trace == nil || trace.Summary.Trace.ToNS != 30e9 ||
 		len(trace.Sites) != 12 {
 		t.Errorf("%+v", trace)
 	}
@@ -215,7 +215,7 @@ func (r *tracer) save(l store.Lease, names ...string) {
 	for _, name := range names {
 		ids = append(ids, r.ids[name])
 	}
-	c := store.StoredCapture{Capture: traced(1), Artifact: strings.Join(names, "+")}
+	c := store.StoredCapture{Capture: traced(1), ArtifactKey: strings.Join(names, "+")}
 	if err := r.store.CreateCaptures(r.Context(), l, []store.StoredCapture{c}, ids...); err != nil {
 		r.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func (r *tracer) want(captures string, queued ...string) {
 		for _, f := range c.Files {
 			files = append(files, f.Name)
 		}
-		got = append(got, c.Artifact+"="+strings.Join(files, "+"))
+		got = append(got, c.ArtifactKey+"="+strings.Join(files, "+"))
 	}
 	if s := strings.Join(got, " "); s != captures {
 		r.Errorf("captures %q, want %q", s, captures)

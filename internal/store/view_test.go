@@ -64,7 +64,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := must[runSnapshot](t)(look(l.now()))
-	if now.run.CompletedAt == nil || now.run.Pending != 1 || len(now.jobs) != 2 || now.builds != 2 ||
+	if now.run.CompletedAt == nil || now.run.PendingJobs != 1 || len(now.jobs) != 2 || now.builds != 2 ||
 		now.signature.State != leaks.StateKnown {
 		t.Errorf("the next View shows %+v", now)
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	// Windows computes the numbers of windows of traces.
 	Windows WindowAnswers
 	// Queries caches the reports that selections are answered from; nil for a cache of its own.
-	Queries *query.Library
+	Queries *query.IndexCache
 	// Budget limits the memory of reports that are read or made; nil for no limit.
 	Budget *memory.Budget
 	Log    *slog.Logger
@@ -47,7 +47,7 @@ type API struct {
 	blobs   blob.Store
 	intake  *intake.Intake
 	windows WindowAnswers
-	queries *query.Library
+	queries *query.IndexCache
 	budget  *memory.Budget
 	log     *slog.Logger
 	closing <-chan struct{}
@@ -93,7 +93,7 @@ func New(opt Options) *API {
 		a.windows = noWindows{}
 	}
 	if a.queries == nil {
-		a.queries = &query.Library{Blobs: opt.Blobs, Budget: opt.Budget}
+		a.queries = &query.IndexCache{Blobs: opt.Blobs, Budget: opt.Budget}
 	}
 	if a.watch == nil {
 		a.watch = func(int64) (<-chan struct{}, func()) { return nil, func() {} }

@@ -49,7 +49,7 @@ func viewOfImpact(m *leaks.Impact) impactView {
 func viewOfSilencings(list []leaks.KnownChange) []silencingView {
 	views := make([]silencingView, len(list))
 	for i, s := range list {
-		views[i] = silencingView{s.Signature, s.Title, s.From.Standing(), s.To.Standing(), s.Why, s.Count, s.Of}
+		views[i] = silencingView{s.Signature, s.Title, s.From.Standing(), s.To.Standing(), s.Why, s.Changed, s.ChangedOf}
 	}
 	return views
 }

@@ -140,7 +140,7 @@ func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView
 		CreatedAt: run.CreatedAt.UTC(), CompletedAt: utc(run.CompletedAt), AnalysedAt: utc(run.AnalysedAt),
 		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.ChosenProcess,
 		Error:    viewOfError(run.ErrorCode, run.Error),
-		Progress: progressView{Pending: run.Pending, Jobs: []jobView{}}, Evidence: []evidenceView{},
+		Progress: progressView{Pending: run.PendingJobs, Jobs: []jobView{}}, Evidence: []evidenceView{},
 		Links: linksView{
 			Self: runResource(run.ID), Page: address.Run(run.ID), Report: runResource(run.ID) + "/report",
 			Verdict: runResource(run.ID) + "/verdict", Complete: runResource(run.ID) + "/complete",

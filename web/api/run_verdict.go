@@ -201,9 +201,9 @@ func viewOfVerdict(run *store.Run, v *leaks.RunVerdict) *verdictView {
 		RegressedRows: []leaks.UntriagedLeak{},
 		Undecided:     []leaks.UndecidedFinding{},
 		New:           filled(v.New), Grown: filled(v.Grown),
-		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known),
+		Fixed: filled(v.Fixed), Clean: filled(v.CleanButOpen), Persisting: filled(v.Persisting), Known: filled(v.Known),
 		Causes: filled(v.Causes), Next: v.Next, Power: v.Power, Sentence: v.Sentence,
-		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
+		URL: address.Run(run.ID), Pending: run.PendingJobs, FailedEvidence: run.FailedFiles,
 	}
 	for _, a := range v.Arrivals {
 		if a.Change == leaks.FailOnRegressed {

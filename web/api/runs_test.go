@@ -82,7 +82,7 @@ func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
 	}
 	for _, lease := range n.claim() {
 		if err := n.store.UpdateResult(n.t.Context(), lease,
-			store.Result{Report: r, Key: blob.ContentKey(digest.SHA256), Revision: 1}); err != nil {
+			store.Result{Report: r, ReportKey: blob.ContentKey(digest.SHA256), Revision: 1}); err != nil {
 			n.t.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ func (a *API) signatureList(c echo.Context) error {
 	for i := range page.Rows {
 		view.Signatures = append(view.Signatures, viewOfSignature(project, &page.Rows[i].Signature))
 	}
-	if next := page.Next(); next != 0 {
+	if next := page.NextAfterID(); next != 0 {
 		view.Next = pageAfter(c.Request().URL, next)
 	}
 	return sendList(c, view, view.Signatures, "leaks-"+project, view.Next)

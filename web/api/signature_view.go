@@ -99,7 +99,7 @@ func viewOfStates(s *store.Signature) []stateView {
 	list := make([]stateView, len(s.States))
 	for i := range s.States {
 		st := &s.States[i]
-		list[i] = stateView{st.Scenario, string(st.State), st.Text(s.FixedIn), st.FirstBad, st.LastBad, st.Clean,
+		list[i] = stateView{st.Scenario, string(st.State), st.Text(s.FixedIn), st.FirstBad, st.LastBad, st.FirstCleanAfter,
 			figuresOf(st.Bad), st.NowBuild, figuresOf(st.Now)}
 	}
 	return list

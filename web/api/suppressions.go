@@ -52,7 +52,7 @@ func suppressedLeaks(ctx context.Context, v store.View, project string) ([]leaks
 			}
 			list = append(list, l)
 		}
-		if q.AfterID = page.Next(); q.AfterID == 0 {
+		if q.AfterID = page.NextAfterID(); q.AfterID == 0 {
 			return list, nil
 		}
 	}

@@ -59,7 +59,7 @@ func TestViews(t *testing.T) {
 			}
 		}
 		tree := decode[query.Tree](t, n.do("GET", path("tree", selection+"&metric=held"), nil).want(t, 200, ""))
-		sum := tree.Left.Bytes
+		sum := tree.LeftOut.Bytes
 		for _, v := range tree.Nodes.Self {
 			sum += v
 		}
@@ -68,7 +68,7 @@ func TestViews(t *testing.T) {
 		}
 		blocks := decode[query.Allocations](t, n.do("GET", path("blocks", selection+"&limit=3"), nil).want(t, 200, ""))
 		if blocks.Numbers != totals.Held || len(blocks.List) != 3 || blocks.List[0].Size < blocks.List[2].Size ||
-			blocks.Left == 0 {
+			blocks.LeftOut == 0 {
 			t.Errorf("blocks of %q: %+v, held %+v", selection, blocks, totals.Held)
 		}
 	}

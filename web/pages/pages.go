@@ -42,7 +42,7 @@ type Options struct {
 	// Windows computes the numbers of windows of traces; nil makes pages show whole traces only.
 	Windows run.WindowAnswers
 	// Queries caches the reports that selections are answered from.
-	Queries *query.Library
+	Queries *query.IndexCache
 	Version string
 	// Downloads are the programs that the server gives away; nil for none.
 	Downloads *downloads.Library

@@ -109,7 +109,7 @@ func (p *Pipeline) AwaitSettled(t testing.TB, id int64) (run store.Run) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return run.Pending == 0
+		return run.PendingJobs == 0
 	})
 	return run
 }

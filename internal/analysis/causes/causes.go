@@ -42,8 +42,8 @@ type Group struct {
 	Ratio       []int // blocks of each leak in one object, in the order of LeakIndexes
 	// Objects is how many objects were allocated and stayed.
 	Objects int64
-	// Owner is the innermost frame that all of them were called by; "" where there is none.
-	Owner string
+	// CommonFrame is the innermost frame that all of them were called by; "" where there is none.
+	CommonFrame string
 }
 
 const (
@@ -229,7 +229,7 @@ func (g *grouping) groups(usable []int) []Group {
 		if len(leaks) < 2 {
 			continue
 		}
-		group := Group{LeakIndexes: leaks, Owner: g.owner(leaks)}
+		group := Group{LeakIndexes: leaks, CommonFrame: g.owner(leaks)}
 		group.Ratio, group.Objects = g.ratio(leaks)
 		list = append(list, group)
 	}

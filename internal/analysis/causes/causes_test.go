@@ -115,7 +115,7 @@ func TestFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			groups, got, owner := find(t, c.list...), "", ""
 			if len(groups) > 0 {
-				got, owner = fmt.Sprint(groups[0].LeakIndexes, " ", groups[0].Ratio), groups[0].Owner
+				got, owner = fmt.Sprint(groups[0].LeakIndexes, " ", groups[0].Ratio), groups[0].CommonFrame
 			}
 			if len(groups) > 1 || got != c.want || owner != c.owner {
 				t.Errorf("%v", groups)

@@ -42,12 +42,12 @@ func (s FrameCounts) hasListOf(leak []analysis.ListedLeak) bool {
 func (s FrameCounts) hasListOfRun(leak analysis.ListedLeak) bool {
 	for _, tool := range leak.Tools {
 		for _, test := range leak.Tests {
-			if s.Stacks(listOfTest(tool, test)) > 0 {
+			if s.StacksWith(listOfTest(tool, test)) > 0 {
 				return true
 			}
 		}
 		for _, program := range leak.Programs {
-			if s.Stacks(listOfProgram(tool, program)) > 0 {
+			if s.StacksWith(listOfProgram(tool, program)) > 0 {
 				return true
 			}
 		}
@@ -58,7 +58,7 @@ func (s FrameCounts) hasListOfRun(leak analysis.ListedLeak) bool {
 // hasTool reports whether the run has a whole list of a tool that lists a leak.
 func (s FrameCounts) hasTool(leak []analysis.ListedLeak) bool {
 	return slices.ContainsFunc(leak, func(l analysis.ListedLeak) bool {
-		return slices.ContainsFunc(l.Tools, func(tool string) bool { return s.Stacks(listOf(tool)) > 0 })
+		return slices.ContainsFunc(l.Tools, func(tool string) bool { return s.StacksWith(listOf(tool)) > 0 })
 	})
 }
 

@@ -48,8 +48,8 @@ func CountFrames(r *analysis.Report) FrameCounts {
 	return s
 }
 
-// Stacks is how many stacks of the run have a frame with this name.
-func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
+// StacksWith is how many stacks of the run have a frame with this name.
+func (s FrameCounts) StacksWith(frame string) int { return int(s.stacks[hash(frame)]) }
 
 // A RanFrame is a frame of a leak that ran in a build without that leak.
 type RanFrame struct {
@@ -85,7 +85,7 @@ func (s FrameCounts) FindRan(frames []string) *RanFrame {
 		return nil
 	}
 	for i, frame := range frames[:min(2, len(frames))] {
-		n := s.Stacks(frame)
+		n := s.StacksWith(frame)
 		if n == 0 || blame.IsEntry(frames, i) || s.total >= manyStacks && n > int(s.total)/2 {
 			continue
 		}

@@ -21,17 +21,17 @@ func shown(sites int, stacks ...[]string) *analysis.Report {
 // The counts of frames survive being stored as bytes.
 func TestSeen(t *testing.T) {
 	seen := compare.CountFrames(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
-	if own := compare.CountFrames(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).Stacks("app!Walk"); own != 3 {
+	if own := compare.CountFrames(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).StacksWith("app!Walk"); own != 3 {
 		t.Errorf("%d stacks hold a function that calls itself, want 3", own)
 	}
 	for _, b := range [][]byte{seen.Bytes(), mustSeen(t, seen.Bytes()).Bytes()} {
 		again := mustSeen(t, b)
-		if a, main, c := again.Stacks("app!A"), again.Stacks("app!main"), again.Stacks("app!C"); a != 6 || main != 6 ||
-			c != 0 || again.Stacks("app!B") != 3 {
+		if a, main, c := again.StacksWith("app!A"), again.StacksWith("app!main"), again.StacksWith("app!C"); a != 6 || main != 6 ||
+			c != 0 || again.StacksWith("app!B") != 3 {
 			t.Errorf("%d %d %d", a, main, c)
 		}
 	}
-	if b := (compare.FrameCounts{}).Bytes(); b == nil || len(b) != 0 || mustSeen(t, b).Stacks("app!A") != 0 {
+	if b := (compare.FrameCounts{}).Bytes(); b == nil || len(b) != 0 || mustSeen(t, b).StacksWith("app!A") != 0 {
 		t.Errorf("of nothing: %v", b)
 	}
 	for _, b := range []string{"sevenby", "eight by", "a frame's hash + count, and one"} {

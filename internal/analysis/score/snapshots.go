@@ -47,11 +47,11 @@ type snapshotView struct {
 	logOdds    float64
 }
 
-// JudgeSnapshots judges one signature over snapshots; load is the share of the work done between each two of them, nil
-// where unknown. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the
-// same result with Clauses.
-func JudgeSnapshots(s *Series, a *Axis, load []float64) Result {
-	v, ok := viewSnapshots(s, a, load)
+// JudgeSnapshots judges one signature over snapshots; workShares are the shares of the work done between each two of
+// them, nil where unknown. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots
+// gives the same result with Clauses.
+func JudgeSnapshots(s *Series, a *Axis, workShares []float64) Result {
+	v, ok := viewSnapshots(s, a, workShares)
 	if !ok {
 		return Result{Class: ClassUnknown}
 	}
@@ -60,8 +60,8 @@ func JudgeSnapshots(s *Series, a *Axis, load []float64) Result {
 
 // ExplainSnapshots is JudgeSnapshots with Clauses: one for each condition, and one for each other fact that the
 // judgement rests on.
-func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
-	v, ok := viewSnapshots(s, a, load)
+func ExplainSnapshots(s *Series, a *Axis, workShares []float64) Result {
+	v, ok := viewSnapshots(s, a, workShares)
 	if !ok {
 		return Result{Class: ClassUnknown,
 			Clauses: []Clause{{Rule: "axis",

@@ -273,7 +273,7 @@ func TestListInOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.Set = began.Add(time.Duration(i) * time.Hour)
+		u.SetAt = began.Add(time.Duration(i) * time.Hour)
 		if err := u.Write(dir); err != nil {
 			t.Fatal(err)
 		}

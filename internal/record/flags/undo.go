@@ -26,19 +26,19 @@ type Undo struct {
 	Schema string `json:"schema"`
 	Image  string `json:"image"` // file name of the program
 	Host   string `json:"host"`  // name of the machine
-	// Recorder is the pid of the recorder, which restores the settings itself as long as it runs. RecorderStarted tells
+	// RecorderPID is the pid of the recorder, which restores the settings itself as long as it runs. RecorderStarted tells
 	// it from a later process with the same pid.
-	Recorder        uint32    `json:"recorder_pid"`
+	RecorderPID     uint32    `json:"recorder_pid"`
 	RecorderStarted time.Time `json:"recorder_started"`
-	Set             time.Time `json:"set_at"`  // when the settings were changed
+	SetAt           time.Time `json:"set_at"`  // when the settings were changed
 	HadKey          bool      `json:"had_key"` // the program had a key before
 	Changes         []Change  `json:"changes"`
 	// Task is the name of the scheduled task that restores the settings if the recorder does not; "" for none.
 	Task string `json:"task,omitempty"`
 	// Server has to hear of the end of the changes; nil where none was told of them.
 	Server *Server `json:"server,omitempty"`
-	// Restored is when all was as before again: the file stays until the server has heard of it. Absent before.
-	Restored *time.Time `json:"restored_at,omitempty"`
+	// RestoredAt is when all was as before again: the file stays until the server has heard of it. Absent before.
+	RestoredAt *time.Time `json:"restored_at,omitempty"`
 
 	path string
 }
@@ -69,7 +69,7 @@ func New(r Registry, image string, changes []Change) (*Undo, error) {
 		return nil, fmt.Errorf("read the settings of %s: %w", image, err)
 	}
 	host, _ := os.Hostname() // informs people only
-	return &Undo{Schema: undoSchema, Image: image, Host: host, Recorder: uint32(os.Getpid()), Set: time.Now(),
+	return &Undo{Schema: undoSchema, Image: image, Host: host, RecorderPID: uint32(os.Getpid()), SetAt: time.Now(),
 		HadKey: had, Changes: changes}, nil
 }
 
@@ -80,7 +80,7 @@ func (u *Undo) Write(dir string) error {
 		return err
 	}
 	if u.path == "" {
-		u.path = filepath.Join(dir, fmt.Sprintf("%s-%d-%s.json", u.Image, u.Recorder, u.Set.UTC().Format("20060102T150405")))
+		u.path = filepath.Join(dir, fmt.Sprintf("%s-%d-%s.json", u.Image, u.RecorderPID, u.SetAt.UTC().Format("20060102T150405")))
 	}
 	temp, err := os.CreateTemp(dir, ".undo-*")
 	if err != nil {
@@ -110,13 +110,13 @@ func (u *Undo) Remove() error { return os.Remove(u.path) }
 // others.
 func List(dir string) ([]*Undo, error) {
 	undos, err := list(dir)
-	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.Restored != nil }), err
+	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.RestoredAt != nil }), err
 }
 
 // ListRestored reads the undo files of a folder whose settings are restored, and whose server has not heard of it.
 func ListRestored(dir string) ([]*Undo, error) {
 	undos, err := list(dir)
-	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.Restored == nil }), err
+	return slices.DeleteFunc(undos, func(u *Undo) bool { return u.RestoredAt == nil }), err
 }
 
 func list(dir string) ([]*Undo, error) {
@@ -141,7 +141,7 @@ func list(dir string) ([]*Undo, error) {
 		}
 		undos = append(undos, u)
 	}
-	slices.SortStableFunc(undos, func(a, b *Undo) int { return a.Set.Compare(b.Set) })
+	slices.SortStableFunc(undos, func(a, b *Undo) int { return a.SetAt.Compare(b.SetAt) })
 	return undos, errors.Join(failures...)
 }
 

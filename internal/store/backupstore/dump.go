@@ -25,10 +25,10 @@ type Table struct {
 
 // A Dump says what a snapshot of the database held.
 type Dump struct {
-	Schema    int64            `json:"schema"`
-	Tables    []Table          `json:"tables"`
-	Sequences map[string]int64 `json:"sequences"` // the last value of each; 0 where none was given
-	Blobs     []BlobUse        `json:"-"`         // that its rows name, by key
+	SchemaVersion int64            `json:"schema"`
+	Tables        []Table          `json:"tables"`
+	Sequences     map[string]int64 `json:"sequences"` // the last value of each; 0 where none was given
+	Blobs         []BlobUse        `json:"-"`         // that its rows name, by key
 }
 
 // A BlobUse is a blob that rows name.
@@ -51,7 +51,7 @@ func DumpTables(ctx context.Context, s *store.Store,
 	if err != nil {
 		return d, err
 	}
-	d.Schema = versions.Have
+	d.SchemaVersion = versions.Have
 	tx, err := db.Conns(s).BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return d, db.Wrap("snapshot", err)

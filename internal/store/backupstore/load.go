@@ -23,8 +23,8 @@ var (
 // CheckTarget returns ErrNewer where this program does not know the schema of a backup, and ErrNotEmpty where the
 // database has projects, accounts or symbol files.
 func CheckTarget(ctx context.Context, s *store.Store, d *Dump) error {
-	if d.Schema > store.KnownSchema() {
-		return fmt.Errorf("%w: it has schema %d, and this heapdrift knows up to %d; install that version", ErrNewer, d.Schema,
+	if d.SchemaVersion > store.KnownSchema() {
+		return fmt.Errorf("%w: it has schema %d, and this heapdrift knows up to %d; install that version", ErrNewer, d.SchemaVersion,
 			store.KnownSchema())
 	}
 	for _, table := range []string{"projects", "users", "symbol_files"} {
@@ -78,7 +78,7 @@ func LoadTables(ctx context.Context, s *store.Store, d *Dump, lastRun int64,
 	if _, err := db.Conns(s).Exec(ctx, dropAll); err != nil {
 		return db.Wrap("empty the database", err)
 	}
-	if err := store.MigrateTo(ctx, url, d.Schema); err != nil {
+	if err := store.MigrateTo(ctx, url, d.SchemaVersion); err != nil {
 		return err
 	}
 	db.Conns(s).Reset() // statements that were prepared for the former tables
@@ -168,7 +168,7 @@ func load(ctx context.Context, tx pgx.Tx, d *Dump, open func(table string) (io.R
 	for i := range d.Tables {
 		t := &d.Tables[i]
 		if isLeft(t.Name) || !known[t.Name] {
-			return fmt.Errorf("store: the backup has a table %s, which schema %d does not know", t.Name, d.Schema)
+			return fmt.Errorf("store: the backup has a table %s, which schema %d does not know", t.Name, d.SchemaVersion)
 		}
 		if err := loadTable(ctx, tx, t, open); err != nil {
 			return err

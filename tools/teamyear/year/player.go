@@ -217,7 +217,7 @@ func (p *player) work(ctx context.Context, job int64, e *evidence) error {
 	case store.JobRead:
 		c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Shape: capture.ShapeSnapshot,
 			Process: capture.Process{Name: "workload.exe", PID: 1, Bits: 64}, Snapshots: make([]capture.Snapshot, 1)}
-		return p.store.CreateCaptures(ctx, lease, []store.StoredCapture{{Capture: c, Artifact: "none", Bytes: 1}})
+		return p.store.CreateCaptures(ctx, lease, []store.StoredCapture{{Capture: c, ArtifactKey: "none", Bytes: 1}})
 	case store.JobSymbolise:
 		naming, err := p.store.BeginSymbolSearch(ctx, lease.RunID)
 		if err != nil {
@@ -231,7 +231,7 @@ func (p *player) work(ctx context.Context, job int64, e *evidence) error {
 	if err != nil {
 		return err
 	}
-	return p.store.UpdateResult(ctx, lease, store.Result{Report: e.report, Key: "report", Revision: in.Revision})
+	return p.store.UpdateResult(ctx, lease, store.Result{Report: e.report, ReportKey: "report", Revision: in.Revision})
 }
 
 // ask asks for the verdict as push does, which fails on new leaks.

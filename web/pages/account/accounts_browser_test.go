@@ -42,7 +42,7 @@ func TestAccountsInBrowser(t *testing.T) {
 		pagestest.Press(`//button[text()="Create account"]`))
 	b.See(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
 	b.OnScreens("accounts")
-	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3,
+	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", SchemaVersion: 16, Slots: 3,
 		Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
 	if err := errors.Join(s.Store.UpdateNode(t.Context(), node),
 		s.Store.UpdateSymbolSources(t.Context(),

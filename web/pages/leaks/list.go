@@ -149,7 +149,7 @@ func (t Table) all() int {
 
 // extent says which of how many signatures the page shows.
 func (t Table) extent() string {
-	return ui.RowsShown(t.Before, len(t.Rows), t.Total, "signature")
+	return ui.RowsShown(t.RowsBefore, len(t.Rows), t.Total, "signature")
 }
 
 // heatOf is the strip of a signature over builds, oldest first.

@@ -645,12 +645,12 @@ func leaksPart(t Table) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if t.Before > 0 || t.Next() != 0 {
+		if t.RowsBefore > 0 || t.NextAfterID() != 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<nav class=\"pager\" aria-label=\"Pages of leaks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if t.Before > 0 {
+			if t.RowsBefore > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -669,15 +669,15 @@ func leaksPart(t Table) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if t.Next() != 0 {
+			if t.NextAfterID() != 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var30 templ.SafeURL
-				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(t.behind(t.Next()).url())
+				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(t.behind(t.NextAfterID()).url())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 115, Col: 39}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/list.templ`, Line: 115, Col: 46}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 				if templ_7745c5c3_Err != nil {

@@ -40,7 +40,7 @@ func silencingsTable(project, caption string, list []leaks.KnownChange) *ui.Tabl
 	for _, s := range list {
 		t.Row(ui.PartCell("", ui.LinkAs("mono", ui.SignatureURL(project, s.Signature), s.Title)),
 			ui.TextCell("", s.From.Standing()), ui.PartCell("", ui.Strong(s.To.Standing()), ui.Small(s.Why)),
-			ui.NumCell(strconv.Itoa(s.Count)+" of "+strconv.Itoa(s.Of)))
+			ui.NumCell(strconv.Itoa(s.Changed)+" of "+strconv.Itoa(s.ChangedOf)))
 	}
 	return t
 }

@@ -67,7 +67,7 @@ func (p *pages) operators(c echo.Context) error {
 	v := &view{Frame: ui.FrameOf(c, "Operators"), version: p.opt.Version, now: time.Now()}
 	v.Tab = "operators"
 	v.asked, v.done = c.QueryParam("job"), retried(c)
-	v.free, v.onDisk = blob.Free(p.opt.Blobs)
+	v.free, v.onDisk = blob.FreeBytes(p.opt.Blobs)
 	if err := p.opt.Store.View(ctx, func(now store.View) error { return v.read(ctx, now) }); err != nil {
 		return err
 	}

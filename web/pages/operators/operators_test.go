@@ -20,9 +20,9 @@ func TestOperators(t *testing.T) {
 		Final: true, Worker: "w2", PID: 4121, Version: "1.2.3", Cause: "signal: killed 7"})
 	pagestest.AddEvidence(t, s.Store, pagestest.DefaultTarget, "b.txt")
 	for _, n := range []store.Node{
-		{ID: "1", Role: "serve", Host: "front", Version: "1.2.3", Schema: 16},
-		{ID: "2", Role: "work", Host: "back", PID: 4711, Version: "1.2.3", Schema: 16, Slots: 3, Running: 2},
-		{ID: "3", Role: "work", Host: "old", Version: "1.2.2", Schema: 15, Slots: 3, Says: "the database has another schema"},
+		{ID: "1", Role: "serve", Host: "front", Version: "1.2.3", SchemaVersion: 16},
+		{ID: "2", Role: "work", Host: "back", PID: 4711, Version: "1.2.3", SchemaVersion: 16, Slots: 3, Running: 2},
+		{ID: "3", Role: "work", Host: "old", Version: "1.2.2", SchemaVersion: 15, Slots: 3, Says: "the database has another schema"},
 	} {
 		if err := s.Store.UpdateNode(t.Context(), n); err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func nodesTable(v *view) *ui.Table {
 	for i := range v.nodes {
 		n := &v.nodes[i]
 		t.Row(ui.TextCell("", n.Role), ui.TextCell("mono", n.Host), ui.NumCell(pid(n)), ui.TextCell("", n.Version),
-			ui.NumCell(strconv.FormatInt(n.Schema, 10)), ui.PartCell("muted", ui.Time(n.StartedAt)),
+			ui.NumCell(strconv.FormatInt(n.SchemaVersion, 10)), ui.PartCell("muted", ui.Time(n.StartedAt)),
 			ui.PartCell("", nodeState(v, n)))
 	}
 	return t

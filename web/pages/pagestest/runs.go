@@ -78,7 +78,7 @@ func AddRun(t testing.TB, s *store.Store, to leaks.UploadTarget, captures []*cap
 	}
 	for k, lease := range claims(t, s, store.JobRead, run, len(captures)) {
 		if err := s.CreateCaptures(t.Context(), lease,
-			[]store.StoredCapture{{Capture: captures[k], Artifact: "artifact", Bytes: 5}}); err != nil {
+			[]store.StoredCapture{{Capture: captures[k], ArtifactKey: "artifact", Bytes: 5}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func SaveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 		key = putReport(t, blobs.(blob.Store), r)
 	}
 	if err := s.UpdateResult(t.Context(), Claim(t, s, store.JobAnalyse, run),
-		store.Result{Report: r, Key: key, Revision: in.Revision}); err != nil {
+		store.Result{Report: r, ReportKey: key, Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -95,8 +95,8 @@ func (p *TracedProcess) line(n int, counts func(*AllocationSite) bool) capture.T
 		from, to := p.End/int64(n)*int64(k), p.End/int64(n)*int64(k+1)
 		point := allocations.Point{Time: from, LastBytes: held, MaxBytes: held, MaxAt: from}
 		for ; at < len(changes) && changes[at].at < to; at++ {
-			if held += changes[at].bytes; held > point.Max {
-				point.Max, point.MaxAt = held, changes[at].at
+			if held += changes[at].bytes; held > point.MaxBytes {
+				point.MaxBytes, point.MaxAt = held, changes[at].at
 			}
 		}
 		point.LastBytes = held

@@ -75,7 +75,7 @@ func AddTrace(t testing.TB, s *Server, to leaks.UploadTarget, p TracedProcess) i
 	e := AddEvidence(t, s.Store, to, fmt.Sprintf("%s.etl", p.Name))
 	c := p.Capture(t)
 	if err := s.Store.CreateCaptures(t.Context(), Claim(t, s.Store, store.JobRead, e.RunID),
-		[]store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.AllocationTable{Key: "table"}}}); err != nil {
+		[]store.StoredCapture{{Capture: c, ArtifactKey: "artifact", Bytes: 5, Table: store.AllocationTable{Key: "table"}}}); err != nil {
 		t.Fatal(err)
 	}
 	inputs := []analysis.Input{{Files: []analysis.File{{Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes}},

@@ -39,11 +39,11 @@ func (p *pages) project(c echo.Context) error {
 	ctx := c.Request().Context()
 	changes := false
 	err = p.store.View(ctx, func(v store.View) error {
-		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")),
+		query := store.BuildQuery{Project: name, Scenario: view.scenario, AfterBuild: ui.Printable(c.QueryParam("after")),
 			Limit: buildsPage}
 		var gone *domain.FieldError
 		if view.BuildPage, err = v.ListBuilds(ctx, query); errors.As(err, &gone) { // an unknown after= shows the first page
-			query.After = ""
+			query.AfterBuild = ""
 			view.BuildPage, err = v.ListBuilds(ctx, query)
 		}
 		if err != nil {
@@ -137,7 +137,7 @@ func (v projectView) url(scenario, after string) templ.SafeURL {
 }
 
 func (v projectView) extent() string {
-	return ui.RowsShown(v.Before, len(v.Builds), v.Total, "build")
+	return ui.RowsShown(v.RowsBefore, len(v.Builds), v.Total, "build")
 }
 
 // stateOf is the key of what a run's line says: how far it is, else the outcome.
@@ -155,8 +155,8 @@ func summaryOf(r store.Run) string {
 		return r.Sentence
 	case r.ErrorCode != "" || r.Error != "":
 		return ui.AnalysisFailure(r.ErrorCode, r.Error)
-	case r.Failed > 0:
-		return ui.FilesFailure(r.Failed, r.FailedCode)
+	case r.FailedFiles > 0:
+		return ui.FilesFailure(r.FailedFiles, r.FailedCode)
 	}
 	return ""
 }

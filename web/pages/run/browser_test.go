@@ -82,7 +82,7 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 	b.See(`document.querySelector("progress").value === 64 && document.querySelector(".stages .now").innerText === "reading"`)
 	b.SaveScreenshot("stages")
 	c := pagestest.CapturesOf(pagestest.Shop, 1)[0]
-	if err := s.Store.CreateCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+	if err := s.Store.CreateCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, ArtifactKey: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.See(`document.querySelector(".verdict h1").innerText === "Resolving symbols"`)

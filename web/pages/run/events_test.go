@@ -85,7 +85,7 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 		Final: true})
 	next(t, events, "progress", "this is a &lt;picture&gt;")
 	c := pagestest.CapturesOf(pagestest.Shop, 1)[0]
-	if err := s.Store.CreateCaptures(t.Context(), first, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+	if err := s.Store.CreateCaptures(t.Context(), first, []store.StoredCapture{{Capture: c, ArtifactKey: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, events, "headline", "Resolving symbols")

@@ -33,7 +33,7 @@ func manyProcesses(t testing.TB, s *pagestest.Server, n int, process string) int
 			c.Sites = base.Sites[1:]
 		}
 		stored, in.Captures = append(stored,
-			store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.AllocationTable{Key: "table"}}), append(in.Captures, &c)
+			store.StoredCapture{Capture: &c, ArtifactKey: "artifact", Table: store.AllocationTable{Key: "table"}}), append(in.Captures, &c)
 	}
 	if err := s.Store.CreateCaptures(t.Context(), pagestest.Claim(t, s.Store, store.JobRead, e.RunID), stored); err != nil {
 		t.Fatal(err)

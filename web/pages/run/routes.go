@@ -26,7 +26,7 @@ type Options struct {
 	// Windows computes the numbers of windows of traces; nil makes pages show whole traces only.
 	Windows WindowAnswers
 	// Queries caches the reports that selections are answered from.
-	Queries *query.Library
+	Queries *query.IndexCache
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
 }
@@ -51,7 +51,7 @@ type pages struct {
 	store    *store.Store
 	hub      *watch.Hub
 	windows  WindowAnswers // nil for none
-	queries  *query.Library
+	queries  *query.IndexCache
 	windowed windowCache
 	closing  <-chan struct{}
 }

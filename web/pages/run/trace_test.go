@@ -521,7 +521,7 @@ func replaceReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) 
 	pagestest.SaveNames(t, s, run)
 	in := pagestest.Must[store.AnalysisInput](t)(storetest.Now(t, s).FindAnalysisInput(t.Context(), run))
 	if err := s.UpdateResult(t.Context(), pagestest.Claim(t, s, store.JobAnalyse, run),
-		store.Result{Report: r, Key: "another-report", Revision: in.Revision}); err != nil {
+		store.Result{Report: r, ReportKey: "another-report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
 }

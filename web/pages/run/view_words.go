@@ -132,12 +132,12 @@ func (c *viewCard) share(s query.SizeClass) int64 {
 
 // listExtent says which of how many allocations are listed.
 func (c *viewCard) listExtent() string {
-	all := c.list.Left + int64(len(c.list.List))
+	all := c.list.LeftOut + int64(len(c.list.List))
 	what := "in the window"
 	if c.view == viewBlocks {
 		what = "held at the window’s end"
 	}
-	if c.list.Left > 0 {
+	if c.list.LeftOut > 0 {
 		return fmt.Sprintf("The %s largest of %s %s, %s in total.", quantity.Count(int64(len(c.list.List))),
 			quantity.Plural(all, "allocation"), what, quantity.Bytes(c.list.Numbers.Bytes))
 	}

@@ -77,7 +77,7 @@ func (v projectView) url(after int64) templ.SafeURL {
 
 // extent says which of how many files the page shows.
 func (v projectView) extent() string {
-	return ui.RowsShown(v.Before, len(v.Files), v.Total, "file")
+	return ui.RowsShown(v.RowsBefore, len(v.Files), v.Total, "file")
 }
 
 // shown are the modules that the page lists.

@@ -10,8 +10,8 @@ import (
 	"heapdrift/internal/memory"
 )
 
-// A Library caches the Indexes of the runs that were asked for last. It is safe for concurrent use.
-type Library struct {
+// An IndexCache keeps the Indexes of the runs that were asked for last. It is safe for concurrent use.
+type IndexCache struct {
 	Blobs  blob.Store
 	Budget *memory.Budget // memory for reading reports; nil for no limit
 
@@ -32,7 +32,7 @@ const keptSites = 200_000
 
 // Index returns the Index of the report stored under a key. The first caller reads the report, and others wait for
 // that; it is read to its end even if nobody waits any more.
-func (l *Library) Index(ctx context.Context, key string) (*Index, error) {
+func (l *IndexCache) Index(ctx context.Context, key string) (*Index, error) {
 	k, isFirst := l.find(key)
 	if isFirst {
 		go l.read(context.WithoutCancel(ctx), k)
@@ -46,7 +46,7 @@ func (l *Library) Index(ctx context.Context, key string) (*Index, error) {
 }
 
 // Peek returns the Index if it is in the cache; else nil, and starts to read it for later callers.
-func (l *Library) Peek(ctx context.Context, key string) *Index {
+func (l *IndexCache) Peek(ctx context.Context, key string) *Index {
 	k, isFirst := l.find(key)
 	if isFirst {
 		go l.read(context.WithoutCancel(ctx), k)
@@ -60,7 +60,7 @@ func (l *Library) Peek(ctx context.Context, key string) *Index {
 }
 
 // find returns what is kept under a key and makes it the last used one.
-func (l *Library) find(key string) (k *keptIndex, isFirst bool) {
+func (l *IndexCache) find(key string) (k *keptIndex, isFirst bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := slices.IndexFunc(l.kept, func(k *keptIndex) bool { return k.key == key })
@@ -75,7 +75,7 @@ func (l *Library) find(key string) (k *keptIndex, isFirst bool) {
 }
 
 // read makes an Index, and lets go of others where there are too many.
-func (l *Library) read(ctx context.Context, k *keptIndex) {
+func (l *IndexCache) read(ctx context.Context, k *keptIndex) {
 	var report *analysis.Report
 	err := l.Budget.Do(ctx, func(ctx context.Context) (err error) {
 		report, err = ReadReport(ctx, l.Blobs, k.key)
