@@ -33,9 +33,9 @@ func (m pages) Ranges() (list []minidump.Range) {
 	return list
 }
 
-func (m pages) Missing() int64 { return m.missing }
+func (m pages) MissingBytes() int64 { return m.missing }
 
-func (m pages) Present(uint64, uint64) uint64 { return 0 }
+func (m pages) PresentBytes(uint64, uint64) uint64 { return 0 }
 
 // segmentAt is the header of a segment of the collector at base: 0x600 bytes of objects from the second page on.
 func segmentAt(base, size uint64, change func(v *[segmentHeader]uint64)) []byte {

@@ -58,9 +58,9 @@ func TestWatchIsStoppedInARun(t *testing.T) {
 					if errors.Is(failed, record.ErrInterrupted) {
 						text += " interrupted"
 					}
-					if rec.Settings.Restored != nil {
+					if rec.Settings.RestoredAt != nil {
 						text += " restored"
-						if s, err := record.ReadSidecar(rec.Dir); len(told) == 0 && (err != nil || s.Settings.Restored == nil) {
+						if s, err := record.ReadSidecar(rec.Dir); len(told) == 0 && (err != nil || s.Settings.RestoredAt == nil) {
 							t.Errorf("the sidecar says %+v, %v", s, err)
 						}
 					}

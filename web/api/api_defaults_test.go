@@ -26,7 +26,7 @@ func TestDefaultsOfAnAPI(t *testing.T) {
 	} else {
 		stop()
 	}
-	log, windows, queries := slog.New(slog.NewTextHandler(io.Discard, nil)), noWindows{}, &query.Library{Budget: &memory.Budget{}}
+	log, windows, queries := slog.New(slog.NewTextHandler(io.Discard, nil)), noWindows{}, &query.IndexCache{Budget: &memory.Budget{}}
 	changes := make(chan struct{})
 	a = New(Options{Log: log, Windows: windows, Queries: queries, Poll: 2 * time.Second, Idle: 20 * time.Second,
 		Watch: func(int64) (<-chan struct{}, func()) { return changes, func() {} }})
@@ -64,9 +64,9 @@ func TestLimitsOfUploads(t *testing.T) {
 				enter(t, account, slots.Holder{Account: "a"}, test.each)
 				enter(t, account, slots.Holder{Account: "b"}, min(test.each, test.all-test.each))
 				project := slots.New(test.limits)
-				enter(t, project, slots.Holder{Project: 1, Account: "a"}, test.each)
-				enter(t, project, slots.Holder{Project: 1, Account: "b"}, test.project-test.each)
-				enter(t, project, slots.Holder{Project: 2, Account: "c"}, min(test.each, test.all-test.project))
+				enter(t, project, slots.Holder{ProjectID: 1, Account: "a"}, test.each)
+				enter(t, project, slots.Holder{ProjectID: 1, Account: "b"}, test.project-test.each)
+				enter(t, project, slots.Holder{ProjectID: 2, Account: "c"}, min(test.each, test.all-test.project))
 				all := slots.New(test.limits)
 				enter(t, all, slots.Holder{}, test.all) // whom nothing else bounds
 			})
