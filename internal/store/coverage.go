@@ -41,30 +41,73 @@ func (c *Coverage) Newest(scenario string) *leaks.CoverageCell {
 // FindCoverage returns the coverage of the newest builds with results, at most limit of them. It returns ErrNotFound
 // for a project that does not exist.
 func (v View) FindCoverage(ctx context.Context, project string, limit int) (*Coverage, error) {
-	id, err := projectID(ctx, db.Q(v), project)
+	if _, err := projectID(ctx, db.Q(v), project); err != nil {
+		return nil, err
+	}
+	list, err := v.ListCoverages(ctx, []string{project}, limit)
 	if err != nil {
 		return nil, err
 	}
-	c := &Coverage{}
-	if c.Builds, err = buildsWithResults(ctx, db.Q(v), id, limit); err != nil {
+	c := list[project]
+	return c, db.Wrap("growth of a coverage", fillTotals(ctx, db.Q(v), c.Cells))
+}
+
+// ListCoverages returns, by the name of the project, the coverage of its newest builds with results, at most limit of
+// them, in as many statements for a hundred projects as for one. Their cells are without totals.
+func (v View) ListCoverages(ctx context.Context, projects []string, limit int) (map[string]*Coverage, error) {
+	list := make(map[string]*Coverage, len(projects))
+	for _, project := range projects {
+		list[project] = &Coverage{}
+	}
+	type buildRow struct {
+		Project string
+		ID      int64
+		BuildRef
+	}
+	builds, err := db.All[buildRow](ctx, db.Q(v), `
+		select p.name as project, b.id, b.name, b.sequence, b.branch, b.commit, b.pinned
+		from projects p cross join lateral (
+			select * from builds b where b.project_id = p.id and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
+			order by `+newestFirst+` limit nullif($2, 0)) b
+		where p.name = any($1) order by p.id, `+oldestFirst, projects, limit)
+	if err != nil {
 		return nil, db.Wrap("builds of a coverage", err)
 	}
-	if c.Scenarios, err = v.ListScenarios(ctx, project); err != nil {
-		return nil, err
+	ids := make([]int64, len(builds))
+	for i := range builds {
+		ids[i] = builds[i].ID
+		c := list[builds[i].Project]
+		c.Builds = append(c.Builds, builds[i].BuildRef)
 	}
-	names := make([]string, len(c.Builds))
-	for i, b := range c.Builds {
-		names[i] = b.Name
+	type scenarioRow struct{ Project, Name string }
+	scenarios, err := db.All[scenarioRow](ctx, db.Q(v), `
+		select p.name as project, sc.name from scenarios sc join projects p on p.id = sc.project_id
+		where p.name = any($1) and exists (select from runs r where r.scenario_id = sc.id) order by p.id, sc.name`, projects)
+	if err != nil {
+		return nil, db.Wrap("scenarios of a coverage", err)
 	}
-	rows, err := db.All[cellRow](ctx, db.Q(v), `
-		select `+cellColumns+`
-		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
-		where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null order by `+oldestFirst+`, sc.name, r.id`, id, names)
+	for _, s := range scenarios {
+		list[s.Project].Scenarios = append(list[s.Project].Scenarios, s.Name)
+	}
+	type runRow struct {
+		Project string
+		cellRow
+	}
+	rows, err := db.All[runRow](ctx, db.Q(v), `
+		select p.name as project, `+cellColumns+`
+		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id join projects p on p.id = b.project_id
+		where b.id = any($1) and r.analysed_at is not null order by p.id, `+oldestFirst+`, sc.name, r.id`, ids)
 	if err != nil {
 		return nil, db.Wrap("runs of a coverage", err)
 	}
-	c.Cells = cellsOf(rows)
-	return c, db.Wrap("growth of a coverage", fillTotals(ctx, db.Q(v), c.Cells))
+	cells := map[string][]cellRow{}
+	for i := range rows {
+		cells[rows[i].Project] = append(cells[rows[i].Project], rows[i].cellRow)
+	}
+	for project, c := range list {
+		c.Cells = cellsOf(cells[project])
+	}
+	return list, nil
 }
 
 // cellColumns are those of cellRow.

@@ -64,7 +64,7 @@ func TestLeaksMigrationDownAndUp(t *testing.T) {
 		"00008_runs_add_up.sql", "00010_bulk.sql", "00011_accounts.sql", "00012_deletion.sql", "00014_states.sql",
 		"00019_page_of_a_leak.sql", "00020_lines.sql", "00022_history.sql", "00024_immaterial.sql", "00025_most_held.sql",
 		"00026_matters.sql", "00028_exit_lists.sql", "00036_life_cycle.sql",
-		"00038_known_devices.sql"} {
+		"00038_known_devices.sql", "00040_gate_index.sql"} {
 		text := string(must[[]byte](t)(migrations.FS.ReadFile(name)))
 		above, below, _ := strings.Cut(text, "-- +goose Down")
 		up, down = append(up, above), append(down, below)
@@ -101,11 +101,14 @@ func TestExitListsMigrationQueuesRuns(t *testing.T) {
 	beside.ListsExit = false // as older versions wrote beside other evidence
 	want := []int64{l.run("1", listOf("vld", []string{"T"})), l.run("2", beside)}
 	l.run("3", fixed())
-	text := string(must[[]byte](t)(migrations.FS.ReadFile("00028_exit_lists.sql")))
-	up, down, _ := strings.Cut(text, "-- +goose Down")
 	l.sql(`delete from jobs`)
-	l.sql(down)
-	l.sql(up)
+	var again string
+	for _, name := range []string{"00040_gate_index.sql", "00028_exit_lists.sql"} {
+		up, down, _ := strings.Cut(string(must[[]byte](t)(migrations.FS.ReadFile(name))), "-- +goose Down")
+		l.sql(down)
+		again = up + again
+	}
+	l.sql(again)
 	rows, err := l.conn.Query(t.Context(), `
 		select r.id from runs r join jobs j on j.run_id = r.id and j.kind = 'analyse' where r.seen = '' order by r.id`)
 	if err != nil {

@@ -47,12 +47,13 @@ func (v View) origins(ctx context.Context, run *Run, c *leaks.GateCase) error {
 	for i := range rows {
 		subjects[rows[i].ID] = &subject{id: rows[i].ID, word: rows[i].TriageDecision}
 	}
-	if err := h.read(ctx, subjects, at.ScenarioID); err != nil {
+	// What newer builds show is not known to this one.
+	if err := h.read(ctx, subjects, runScope{scenario: at.ScenarioID, builds: line.BuildIDsUpTo(at.BuildID)}); err != nil {
 		return db.Wrap("histories", err)
 	}
 	for i := range rows {
 		s := subjects[rows[i].ID]
-		s.runs = slices.DeleteFunc(s.runs, func(r leaks.RunSighting) bool { // what newer builds show is not known to this one
+		s.runs = slices.DeleteFunc(s.runs, func(r leaks.RunSighting) bool { // absences are read of all builds
 			build := line.IndexOf(r.BuildID)
 			return build < 0 || build > head
 		})

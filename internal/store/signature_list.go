@@ -64,7 +64,9 @@ func (p *SignaturePage) NextAfterID() int64 {
 // A SignatureRow is one signature as a table shows it.
 type SignatureRow struct {
 	Signature
-	Strip []leaks.Outcome // in the order of Builds: the gravest outcome over the scenarios asked for
+	// Strip has, in the order of Builds, the gravest outcome over the scenarios asked for. Of its figure only Class and
+	// Certain are known.
+	Strip []leaks.Outcome
 }
 
 // A keyOrder is the order of signatures s: by columns, the largest first and none last, then by their ids.
@@ -280,23 +282,14 @@ func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project 
 			r.Strip = append(r.Strip, leaks.Outcome{Build: name, Scenario: query.Scenario, Runs: runs[name]})
 		}
 	}
-	type row struct {
-		runFindingRow
-		Build, Scenario string
-	}
-	// A cell has no room for rates, and to decode those of all runs takes longer than to find the cells.
-	seen, err := db.All[row](ctx, q, `
-		select `+seenColumns+`, null::jsonb as rate, b.name as build, sc.name as scenario
-		from signatures own join signatures root on root.id = own.root_id join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
-			join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
-		where own.root_id = any($1) and not (root.only_at_exit and `+silentAtExit+`) and b.name = any($2) and ($3 = '' or sc.name = $3) order by f.run_id, f.signature_id`, roots, names, query.Scenario)
-	for i := range seen {
-		cell := &rows[seen[i].RootID].Strip[places[seen[i].Build]]
-		if cell.Take(seen[i].seen()) {
-			cell.Scenario = seen[i].Scenario
+	if err := readStrips(ctx, q, project, query.Scenario, roots, names, func(root int64, build, scenario string, n int,
+		f *leaks.SignatureFinding) {
+		cell := &rows[root].Strip[places[build]]
+		if cell.Take(f) {
+			cell.Scenario = scenario
 		}
-	}
-	if err != nil {
+		cell.RunsShowing += n - 1
+	}); err != nil {
 		return err
 	}
 	absent, err := absencesOf(ctx, q, roots, names)
@@ -306,6 +299,34 @@ func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project 
 			rows[absent[i].SignatureID].Strip[place].Absent = absent[i].caller()
 		}
 	}
+	return err
+}
+
+// readStrips tells what runs of builds show of leaks: findings of one class, with how many there are, the newest of them. Like
+// sightingsOf it reads nothing of findings but an index.
+func readStrips(ctx context.Context, q db.Querier, project int64, scenario string, roots []int64, builds []string,
+	tell func(root int64, build, scenario string, n int, f *leaks.SignatureFinding)) error {
+	rows, err := q.Query(ctx, `
+		with asked as materialized (
+			select r.id, r.status, b.name as build, sc.name as scenario
+			from builds b join runs r on r.build_id = b.id join scenarios sc on sc.id = r.scenario_id
+			where b.project_id = $1 and b.name = any($2) and ($3 = '' or sc.name = $3))
+		select own.root_id, asked.build, asked.scenario, asked.status, f.class, f.certain, count(*), max(f.run_id)
+		from signatures own join signatures root on root.id = own.root_id join findings f on f.signature_id = own.id join asked on asked.id = f.run_id + 0
+		where own.root_id = any($4) and not (root.only_at_exit and f.tools is null and not f.class`+suspect+`) group by 1, 2, 3, 4, 5, 6`,
+		project, builds, scenario, roots)
+	if err != nil {
+		return err
+	}
+	var root int64
+	var build, ran string
+	var n int
+	var f leaks.SignatureFinding
+	_, err = pgx.ForEachRow(rows, []any{&root, &build, &ran, &f.Status, &f.Class, &f.Certain, &n, &f.RunID}, func() error {
+		one := f
+		tell(root, build, ran, n, &one)
+		return nil
+	})
 	return err
 }
 

@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
-	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/audit"
 	"heapdrift/internal/store/internal/db"
@@ -49,12 +47,14 @@ type histories struct {
 	q     db.Querier
 	order *leaks.BuildOrder
 	lines *leaks.BuildLines
+	runs  map[int64]*historyRun        // of the project, by id
 	first map[int64][]int64            // by scenario: builds with a result that suffices
 	lists map[int64]map[string][]int64 // by scenario and tool: builds with a list of leaks at exit
 }
 
 func readHistories(ctx context.Context, q db.Querier, project int64) (*histories, error) {
-	h := &histories{q: q, first: map[int64][]int64{}, lists: map[int64]map[string][]int64{}}
+	h := &histories{q: q, runs: map[int64]*historyRun{}, first: map[int64][]int64{},
+		lists: map[int64]map[string][]int64{}}
 	var err error
 	if h.order, err = readCalendar(ctx, q, project); err != nil {
 		return nil, err
@@ -62,30 +62,7 @@ func readHistories(ctx context.Context, q db.Querier, project int64) (*histories
 	if h.lines, err = readLines(ctx, q, project); err != nil {
 		return nil, err
 	}
-	type row struct{ BuildID, ScenarioID int64 }
-	rows, err := db.All[row](ctx, q, `
-		select distinct r.build_id, r.scenario_id from runs r join builds b on b.id = r.build_id
-		where b.project_id = $1 and r.analysed_at is not null and r.suffices`, project)
-	for _, r := range rows {
-		h.first[r.ScenarioID] = append(h.first[r.ScenarioID], r.BuildID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	type listRow struct {
-		BuildID, ScenarioID int64
-		Tool                string
-	}
-	lists, err := db.All[listRow](ctx, q, `
-		select distinct r.build_id, r.scenario_id, t.tool from runs r join builds b on b.id = r.build_id, unnest(r.exit_tools) as t (tool)
-		where b.project_id = $1 and r.analysed_at is not null`, project)
-	for _, r := range lists {
-		if h.lists[r.ScenarioID] == nil {
-			h.lists[r.ScenarioID] = map[string][]int64{}
-		}
-		h.lists[r.ScenarioID][r.Tool] = append(h.lists[r.ScenarioID][r.Tool], r.BuildID)
-	}
-	return h, err
+	return h, h.readRuns(ctx, project)
 }
 
 // firstOn is the first build of a line with a result, by scenario.
@@ -212,7 +189,7 @@ func readSubjects(ctx context.Context, tx pgx.Tx, h *histories, roots []int64) (
 		subjects[i] = subject{id: rows[i].ID, word: rows[i].TriageDecision, state: rows[i].State}
 		at[rows[i].ID] = &subjects[i]
 	}
-	if err := h.read(ctx, at, 0); err != nil {
+	if err := h.read(ctx, at, runScope{}); err != nil {
 		return nil, err
 	}
 	for i := range subjects {
@@ -229,16 +206,15 @@ func readSubjects(ctx context.Context, tx pgx.Tx, h *histories, roots []int64) (
 	return subjects, nil
 }
 
-// read reads what runs say of subjects, by root; of one scenario alone where it is not 0.
-func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scenario int64) error {
+// read reads what runs say of subjects, by root.
+func (h *histories) read(ctx context.Context, subjects map[int64]*subject, of runScope) error {
 	roots := slices.Sorted(maps.Keys(subjects))
-	tell := func(root int64, s *leaks.RunSighting) {
-		subjects[root].runs = append(subjects[root].runs, *s)
-	}
-	if err := readSightings(ctx, h.q, roots, scenario, tell); err != nil {
+	if err := h.readSightings(ctx, subjects, roots, of); err != nil {
 		return err
 	}
-	if err := readAbsences(ctx, h.q, roots, scenario, tell); err != nil {
+	if err := readAbsences(ctx, h.q, roots, of.scenario, func(root int64, s *leaks.RunSighting) {
+		subjects[root].runs = append(subjects[root].runs, *s)
+	}); err != nil {
 		return err
 	}
 	type failure struct{ RootID, ID, BuildID int64 }
@@ -249,70 +225,6 @@ func (h *histories) read(ctx context.Context, subjects map[int64]*subject, scena
 		subjects[f.RootID].failed = append(subjects[f.RootID].failed, failedRun{f.ID, f.BuildID})
 	}
 	return err
-}
-
-// A sightingRow is a finding of a signature as histories need it.
-type sightingRow struct {
-	RootID, RunID, BuildID, ScenarioID int64
-	Class                              string
-	Tools                              []string
-	Certain, Doubtful, Began           bool
-	Suffices                           bool // the run's evidence lost nothing and is enough for growth to be judged
-	Odds                               *float64
-	Rate                               *score.Rate // of leaks
-	Stayed                             []int64
-	Stretches                          []float64
-	StretchUnit                        string
-}
-
-func (r *sightingRow) sighting() leaks.RunSighting {
-	s := leaks.RunSighting{
-		BuildID: r.BuildID, ScenarioID: r.ScenarioID, Class: analysis.Class(r.Class), Tools: r.Tools, Certain: r.Certain,
-		Doubtful: r.Doubtful, Began: r.Began, Suffices: r.Suffices, Rate: r.Rate,
-		Watched: score.RunRetention{LogOdds: math.NaN(), Stayed: stayedOf(r.Stayed),
-			PartLengths: partLengthsOf(r.StretchUnit, r.Stretches)},
-	}
-	if r.Odds != nil {
-		s.Watched.LogOdds = *r.Odds
-	}
-	return s
-}
-
-// readSightings tells what each run says of signatures. A history may have many thousands of findings: they are told
-// one after the other, those of one run together.
-func readSightings(ctx context.Context, q db.Querier, roots []int64, scenario int64,
-	tell func(root int64, s *leaks.RunSighting)) error {
-	rows, err := q.Query(ctx, `
-		select own.root_id, r.id as run_id, r.build_id, r.scenario_id, case when f.own->>'class' = 'left-at-exit' then 'left-at-exit' else f.class end as class, f.listed->'tools' as tools, f.certain, r.suffices, (f.evidence->>'log_odds')::double precision as odds,
-			coalesce((f.pooled->'onset'->>'doubtful')::boolean, false) as doubtful,
-			coalesce((f.pooled->'onset'->>'certain')::boolean, false) as began,
-			case when f.class = 'leak' then f.rate end as rate, f.stayed, r.stretches, r.stretch_unit
-		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
-		where own.root_id = any($1) and ($2 = 0 or r.scenario_id = $2) order by own.root_id, r.id`, roots, scenario)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var root, run int64
-	var sighting leaks.RunSighting
-	for rows.Next() {
-		r, err := pgx.RowToStructByName[sightingRow](rows)
-		if err != nil {
-			return err
-		}
-		if r.RootID == root && r.RunID == run {
-			sighting = sighting.With(r.sighting())
-			continue
-		}
-		if root != 0 {
-			tell(root, &sighting)
-		}
-		root, run, sighting = r.RootID, r.RunID, r.sighting()
-	}
-	if root != 0 {
-		tell(root, &sighting)
-	}
-	return rows.Err()
 }
 
 // saveHistories stores what follows from histories, with the figures of the gravest finding in the newest build that
@@ -349,13 +261,16 @@ func saveHistories(ctx context.Context, tx pgx.Tx, subjects []subject) error {
 	for i := range subjects {
 		ids[i] = subjects[i].id
 	}
+	// "offset 0" keeps the order of the joins, as in figuresIn: the newest build has few of the runs of a history.
 	_, err := tx.Exec(ctx, `
 		with gravest as (
-			select distinct on (root.id) root.id, r.scenario_id, `+figureColumns("f")+`
-			from signatures root join runs r on r.build_id = root.last_seen_id
-				join signatures own on own.root_id = root.id join findings f on f.run_id = r.id and f.signature_id = own.id
-			where root.id = any($1)
-			order by root.id, `+gravestFirst+`, f.signature_id, r.scenario_id, r.name)
+			select root.id, g.*
+			from (select id, last_seen_id from signatures where id = any($1)) root cross join lateral (
+				select f.scenario_id, `+figureColumns("f")+`
+				from (select id from signatures where root_id = root.id offset 0) own cross join lateral (
+					select f.*, r.scenario_id, r.name as run_name from runs r join findings f on f.run_id = r.id
+					where f.signature_id = own.id and r.build_id = root.last_seen_id offset 0) f
+				order by `+gravestFirst+`, f.signature_id, f.scenario_id, f.run_name limit 1) g)
 		update signatures s set class = g.class, score = g.score, certain = g.certain,
 			outstanding_count = g.outstanding_count,
 			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes,

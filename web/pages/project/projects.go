@@ -34,14 +34,15 @@ func (p *pages) projects(c echo.Context) error {
 		if err != nil {
 			return err
 		}
+		names := make([]string, len(list))
 		for i := range list {
-			s, err := standingOf(ctx, v, list[i].Name, boardBuilds, askedSites(len(list)))
-			if err != nil {
-				return err
-			}
+			names[i] = list[i].Name
+		}
+		standings, err := boardOf(ctx, v, names)
+		for i, s := range standings {
 			view.all = append(view.all, boardRow{list[i], s})
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err

@@ -41,18 +41,12 @@ type standing struct {
 //
 // Gates are asked of builds with up to so many sites.
 func standingOf(ctx context.Context, v store.View, project string, builds int, askedSites int64) (*standing, error) {
-	s := &standing{project: project, gates: map[int64]domain.Gate{}, why: map[int64]string{}}
-	var err error
-	if s.coverage, err = v.FindCoverage(ctx, project, builds); err != nil {
+	coverage, err := v.FindCoverage(ctx, project, builds)
+	if err != nil {
 		return nil, err
 	}
-	var runs []int64
-	for _, scenario := range s.coverage.Scenarios {
-		if cell := s.coverage.Newest(scenario); cell != nil {
-			s.newest, runs = append(s.newest, cell), append(runs, cell.RunID)
-		}
-	}
-	if s.worst, err = v.ListWorstFindings(ctx, runs); err != nil {
+	s := newStanding(project, coverage)
+	if s.worst, err = v.ListWorstFindings(ctx, runsOf(s.newest)); err != nil {
 		return nil, err
 	}
 	for _, cell := range s.newest {
@@ -78,7 +72,71 @@ func standingOf(ctx context.Context, v store.View, project string, builds int, a
 	if s.open, err = v.CountOpenLeaks(ctx, project); err != nil {
 		return nil, err
 	}
-	return s, s.decide(ctx, v, askedSites)
+	var told map[int64]store.StoredDecision
+	if s.sites() > askedSites {
+		if told, err = v.ListLastDecisions(ctx, runsOf(s.cells())); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.decide(ctx, v, askedSites, told)
+}
+
+// newStanding is the standing of a project with a coverage, before its leaks are read and its gates are asked.
+func newStanding(project string, coverage *store.Coverage) *standing {
+	s := &standing{project: project, coverage: coverage, gates: map[int64]domain.Gate{}, why: map[int64]string{}}
+	for _, scenario := range coverage.Scenarios {
+		if cell := coverage.Newest(scenario); cell != nil {
+			s.newest = append(s.newest, cell)
+		}
+	}
+	return s
+}
+
+// runsOf are the runs that speak for cells.
+func runsOf(cells []*domain.CoverageCell) []int64 {
+	runs := make([]int64, len(cells))
+	for i, cell := range cells {
+		runs[i] = cell.RunID
+	}
+	return runs
+}
+
+// boardOf reads how projects stand, with what a board shows of it: gravest, spread and commits are left out. It takes
+// as many statements for a hundred projects as for one, but for gates that are asked.
+func boardOf(ctx context.Context, v store.View, projects []string) ([]*standing, error) {
+	coverages, err := v.ListCoverages(ctx, projects, boardBuilds)
+	if err != nil {
+		return nil, err
+	}
+	asked := askedSites(len(projects))
+	list := make([]*standing, len(projects))
+	var runs, undecided []int64
+	for i, project := range projects {
+		list[i] = newStanding(project, coverages[project])
+		runs = append(runs, runsOf(list[i].newest)...)
+		if list[i].sites() > asked {
+			undecided = append(undecided, runsOf(list[i].cells())...)
+		}
+	}
+	worst, err := v.ListWorstFindings(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	told, err := v.ListLastDecisions(ctx, undecided)
+	if err != nil {
+		return nil, err
+	}
+	open, err := v.ListOpenLeakCounts(ctx, projects)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range list {
+		s.worst, s.open = worst, open[s.project]
+		if err := s.decide(ctx, v, asked, told); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // build is the newest build with a result; "" for none.
@@ -100,20 +158,22 @@ func (s *standing) cells() []*domain.CoverageCell {
 	return list
 }
 
-// decide asks the gates of the newest build's runs where these have up to so many sites, or reads what they answered
-// last. Gates that never answered are asked where the build has up to decidedSites sites.
-func (s *standing) decide(ctx context.Context, v store.View, askedSites int64) error {
-	var sites int64
-	var runs []int64
+// sites is how many sites the runs of the newest build's cells have.
+func (s *standing) sites() (sites int64) {
 	for _, cell := range s.cells() {
 		sites += cell.Sites
-		runs = append(runs, cell.RunID)
 	}
+	return sites
+}
+
+// decide asks the gates of the newest build's runs where these have up to so many sites, or takes what they answered
+// last, which told has by run. Gates that never answered are asked where the build has up to decidedSites sites.
+func (s *standing) decide(ctx context.Context, v store.View, askedSites int64, told map[int64]store.StoredDecision) error {
+	sites, runs := s.sites(), runsOf(s.cells())
 	if sites > askedSites {
-		told, err := v.ListLastDecisions(ctx, runs)
-		s.take(told)
-		if err != nil || sites > decidedSites {
-			return err
+		s.take(runs, told)
+		if sites > decidedSites {
+			return nil
 		}
 		runs = slices.DeleteFunc(runs, func(run int64) bool { return s.gates[run] != "" })
 	}
@@ -131,10 +191,13 @@ func (s *standing) decide(ctx context.Context, v store.View, askedSites int64) e
 	return nil
 }
 
-// take takes the last answers of gates, by run. The page shows when the oldest of them was given.
-func (s *standing) take(told map[int64]store.StoredDecision) {
-	for run := range told {
-		d := told[run]
+// take takes the last answers of the gates of runs. The page shows when the oldest of them was given.
+func (s *standing) take(runs []int64, told map[int64]store.StoredDecision) {
+	for _, run := range runs {
+		d, answered := told[run]
+		if !answered {
+			continue
+		}
 		s.gates[run], s.why[run] = d.Gate, d.Why
 		if s.decidedAt == nil || d.At.Before(*s.decidedAt) {
 			s.decidedAt = &d.At
