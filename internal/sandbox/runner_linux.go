@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,8 +85,24 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 		return &memory.LimitError{Limit: c.limit}
 	}
 	return &ProcessError{Code: CodeCrashed, Again: true, Said: strings.TrimSpace(state.String() + "\n" + said),
-		Message: "the process that read the files ended before it was through (" + state.String() +
-			"); the log of the server says what it said last"}
+		Message: fmt.Sprintf("the process that %s %s", c.work.does(), endOf(state, said))}
+}
+
+// does is what a process was to do, as a clause without its subject.
+func (w *Work) does() string { return cmp.Or(w.Does, "did the work") }
+
+// endOf says how a process ended before its task did, as a clause without its subject.
+func endOf(state *os.ProcessState, said string) string {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return fmt.Sprintf("was ended by signal %d (%s)", int(status.Signal()), status.Signal())
+	}
+	if why, where := panicOf(said); why != "" {
+		if where != "" {
+			where = ", in " + where
+		}
+		return "panicked: " + why + where
+	}
+	return "ended before it was through (" + state.String() + ")"
 }
 
 // kills counts the processes that the system has ended for lack of memory; tests have their own.
@@ -260,10 +277,11 @@ func (r *Runner) watch(c *child) {
 		switch {
 		case used > may:
 			c.stop(r.Log, &ProcessError{Code: CodeExpensive,
-				Message: fmt.Sprintf("reading took more than %s of processor time, far more than files of this size need; it was ended", may.Round(time.Second))})
+				Message: fmt.Sprintf("the process that %s took more than %s of processor time, far more than files of this size need; it was ended",
+					c.work.does(), may.Round(time.Second))})
 		case time.Since(moved) > still:
 			c.stop(r.Log, &ProcessError{Code: CodeStuck, Again: true,
-				Message: fmt.Sprintf("reading stood still for %s; it was ended", still)})
+				Message: fmt.Sprintf("the process that %s stood still for %s; it was ended", c.work.does(), still)})
 		}
 	}
 }

@@ -76,6 +76,7 @@ type Answer func(ctx context.Context, input json.RawMessage, file *os.File) (out
 // Work is a task for a child process.
 type Work struct {
 	Task    string            // its name
+	Does    string            // what errors say of the process: "read the files"; "" for "did the work"
 	Input   any               // encoded as JSON
 	Answers map[string]Answer // by the name of the question; several may be called at the same time
 	// Progress gets how far the child is; may be nil.

@@ -209,6 +209,10 @@ func TestWhatEndsAProcess(t *testing.T) {
 			t.Errorf("%s: %v, want %s", task, err, test.want)
 		}
 	}
+	err := run(t, &sandbox.Runner{}, sandbox.Work{Task: "panic", Does: "made the report"})
+	if want := "the process that made the report panicked: in a goroutine"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	for _, task := range []string{"eat", "gulp"} {
 		if task == "gulp" && underRace {
 			continue
@@ -280,8 +284,9 @@ func TestKilledForLackOfMemory(t *testing.T) {
 		if errors.As(err, &short) != (ended > 0) || errors.As(err, &crashed) != (ended == 0) {
 			t.Errorf("%d processes ended for lack of memory: %T %v", ended, err, err)
 		}
-		if crashed != nil && !strings.Contains(crashed.Said, "signal: killed") {
-			t.Errorf("operators read %q", crashed.Said)
+		if crashed != nil && (!strings.Contains(crashed.Said, "signal: killed") ||
+			crashed.Message != "the process that did the work was ended by signal 9 (killed)") {
+			t.Errorf("operators read %q, users %q", crashed.Said, crashed.Message)
 		}
 	}
 }
