@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
@@ -20,6 +21,9 @@ type host struct {
 	table    store.AllocationTable
 	captures []store.StoredCapture
 	names    string // key of their blob
+
+	report    *analysis.Report
+	reportKey string // of its blob
 }
 
 // Open implements task.Host.

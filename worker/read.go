@@ -8,6 +8,7 @@ import (
 	"heapdrift/ingest"
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/outage"
 	"heapdrift/internal/queue"
@@ -52,7 +53,6 @@ func (w *Worker) read(ctx context.Context, job *queue.Job) error {
 		}
 		together = append(together, files[file].ID)
 	}
-	w.keep(job, h)
 	return w.Store.CreateCaptures(ctx, job.Lease, h.captures, together...)
 }
 
@@ -110,11 +110,14 @@ func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Conte
 	return r, nil
 }
 
-// refusal is the error of files that another attempt would not read either. What a reader says of a file in an outage
-// is not believed: it may have met the outage.
+// refusal is the error of a task that another attempt would end in the same way, or of a process that ended before its
+// task. What a reader says of a file in an outage is not believed: it may have met the outage.
 func refusal(err error) error {
 	if outage.Of(err) != outage.None {
 		return err
+	}
+	if refused := (*analysis.Error)(nil); errors.As(err, &refused) {
+		return &queue.Error{Code: refused.Code, Message: refused.Message, Final: true}
 	}
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}

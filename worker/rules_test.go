@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/analysis"
@@ -24,6 +23,7 @@ import (
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
+	"heapdrift/worker/task"
 )
 
 // A window touches its trace and ends after it begins; times before the recording belong to it as far as the trace
@@ -50,7 +50,7 @@ func TestWindowsOfATrace(t *testing.T) {
 		if (err == nil) != test.ok || err != nil && (!errors.As(err, &refused) || refused.Code != analysis.CodeBadWindow) {
 			t.Errorf("%+v of %+v: %v", test.window, test, err)
 		}
-		if test.ok && test.to >= test.from && isWhole(test.window, trace) != test.entire {
+		if test.ok && test.to >= test.from && task.IsWhole(test.window, trace) != test.entire {
 			t.Errorf("%+v of %d to %d: whole %t", test.window, test.from, test.to, !test.entire)
 		}
 	}
@@ -92,174 +92,6 @@ func TestPeaksOfTheReport(t *testing.T) {
 		w.Totals.HeapVirtual, r.Totals.HeapVirtual = &inWindow, nil
 		w.Heaps, r.Heaps = append(w.Heaps, analysis.Heap{}), r.Heaps[:1]
 		takePeaks(w, r)
-	}
-}
-
-// What is small is kept, together, for the one use that the analysis makes of it.
-func TestCapturesThatAreKept(t *testing.T) {
-	for _, test := range []struct {
-		bytes []int64
-		small bool
-	}{{nil, true}, {[]int64{keptBytes}, true}, {[]int64{keptBytes + 1}, false}, {[]int64{keptBytes / 2, keptBytes / 2}, true},
-		{[]int64{keptBytes / 2, keptBytes/2 + 1}, false}} {
-		var list []store.StoredCapture
-		for i, n := range test.bytes {
-			list = append(list, store.StoredCapture{ArtifactKey: fmt.Sprint(i), Capture: &capture.Capture{}, Bytes: n})
-		}
-		kept, small := keptOf(list)
-		if small != test.small || len(kept) != len(list) {
-			t.Errorf("%v: small %t, %d kept", test.bytes, small, len(kept))
-		}
-		for _, c := range list {
-			if kept.take(c.ArtifactKey) != c.Capture || kept.take(c.ArtifactKey) != nil {
-				t.Errorf("%s is there twice, or not at all", c.ArtifactKey)
-			}
-		}
-	}
-	if keptBytes != 4<<20 || keptCaptures(nil).take("a") != nil {
-		t.Error("what is not kept is there")
-	}
-}
-
-// Files are in the order of their clock where all have one, else of the numbers in their names. What has no clock and
-// no sites comes last, and decides nothing.
-func TestOrderOfEvidence(t *testing.T) {
-	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	type file struct {
-		name   string
-		minute int // −1 for no clock
-		shape  capture.Shape
-	}
-	for _, test := range []struct {
-		files []file
-		want  string
-	}{
-		{[]file{{"b", 1, 0}, {"a", 2, 0}}, "b a"},
-		{[]file{{"b", 2, 0}, {"a", 1, 0}}, "a b"},
-		{[]file{{"10", 1, 0}, {"9", 1, 0}}, "9 10"},
-		{[]file{{"b", 1, 0}, {"a", -1, 0}}, "a b"},
-		{[]file{{"b", 1, 0}, {"c", 0, 0}, {"a", -1, 0}}, "a b c"},
-		{[]file{{"a", -1, capture.ShapeFacts}, {"c", 1, 0}, {"b", 2, 0}}, "c b a"},
-		{[]file{{"a", -1, capture.ShapeFacts}, {"d", 0, 0}, {"c", -1, 0}, {"b", -1, capture.ShapeFacts}}, "c d a b"},
-		{[]file{{"a", 5, capture.ShapeFacts}, {"c", 1, 0}}, "c a"},
-	} {
-		kept, refs := keptCaptures{}, []store.CaptureRef(nil)
-		for i, f := range test.files {
-			ref := store.CaptureRef{ArtifactKey: f.name, EvidenceID: int64(i), Files: []store.EvidenceFile{{Name: f.name}}}
-			if f.minute >= 0 {
-				at := noon.Add(time.Duration(f.minute) * time.Minute)
-				ref.TakenAt = &at
-			}
-			kept[f.name], refs = &capture.Capture{Shape: f.shape}, append(refs, ref)
-		}
-		var told []string
-		list, err := load(t.Context(), nil, kept, refs, func(done, of int) { told = append(told, fmt.Sprint(done, "/", of)) })
-		if err != nil || len(told) != len(refs) || told[0] != fmt.Sprint("0/", len(refs)) {
-			t.Errorf("%v, told %q", err, told)
-		}
-		var names []string
-		for _, e := range list {
-			names = append(names, e.Files[0].Name)
-		}
-		if got := strings.Join(names, " "); got != test.want {
-			t.Errorf("%+v: %s, want %s", test.files, got, test.want)
-		}
-	}
-}
-
-// The captures of one file are one piece of evidence, which began when its trace did. Files of one trace are named in
-// order, with the work that any of them declares.
-func TestCapturesOfAFile(t *testing.T) {
-	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	work := 7.0
-	trace := &capture.Capture{Trace: &capture.Trace{Start: noon}}
-	table := store.AllocationTable{Key: "table", Sites: 3}
-	kept := keptCaptures{"1": trace, "2": {}, "3": {}}
-	list, err := load(t.Context(), nil, kept, []store.CaptureRef{
-		{ArtifactKey: "1", EvidenceID: 5, Table: table, Files: []store.EvidenceFile{{Name: "kernel.etl", SHA256: "k", Bytes: 2},
-			{Name: "heap.etl", SHA256: "h", Bytes: 1, Work: &work}}},
-		{ArtifactKey: "2", EvidenceID: 5}, {ArtifactKey: "3", EvidenceID: 6, Files: []store.EvidenceFile{{Name: "x", SHA256: "x"}}},
-	}, func(int, int) {})
-	if err != nil || len(list) != 2 {
-		t.Fatal(list, err)
-	}
-	e := list[0]
-	if len(e.Files) != 2 {
-		e = list[1]
-	}
-	if len(e.Captures) != 2 || e.Captures[0] != trace || e.taken == nil || !e.taken.Equal(noon) || e.table != table ||
-		e.Work == nil || *e.Work != 7 || e.Files[0] != (analysis.File{Name: "heap.etl", SHA256: "h", Bytes: 1}) || e.Files[1].Name != "kernel.etl" {
-		t.Errorf("%+v", e)
-	}
-}
-
-// A report's table is that of the trace that it used.
-func TestTableOfAReport(t *testing.T) {
-	list := []evidenceCaptures{{table: store.AllocationTable{}}, {table: store.AllocationTable{Key: "t"}}}
-	list[0].Files, list[1].Files = []analysis.File{{SHA256: "a"}}, []analysis.File{{SHA256: "b"}}
-	for _, test := range []struct {
-		name     string
-		trace    bool
-		evidence string // digest
-		used     bool
-		want     string
-	}{
-		{"used", true, "b", true, "t"}, {"not used", true, "b", false, ""}, {"without a table", true, "a", true, ""},
-		{"of snapshots", false, "b", true, ""}, {"of other evidence", true, "c", true, ""},
-	} {
-		r := &analysis.Report{Evidence: make([]analysis.Evidence, 1)}
-		r.Evidence[0].SHA256, r.Evidence[0].Used = test.evidence, test.used
-		if test.trace {
-			r.Trace = &analysis.Trace{}
-		}
-		if got := tableOf(r, list); got.Key != test.want {
-			t.Errorf("%s: %q", test.name, got.Key)
-		}
-	}
-}
-
-// A report is about the process of a capture where name, number and beginning agree.
-func TestProcessOfAReport(t *testing.T) {
-	began := int64(7)
-	for _, test := range []struct {
-		name    string
-		report  *int64
-		capture capture.Capture
-		want    bool
-	}{
-		{"the same", &began, capture.Capture{Process: capture.Process{PID: 4, Name: "a.exe"}, Trace: &capture.Trace{Began: 7}}, true},
-		{"another number", &began, capture.Capture{Process: capture.Process{PID: 5, Name: "a.exe"}, Trace: &capture.Trace{Began: 7}}, false},
-		{"another name", &began, capture.Capture{Process: capture.Process{PID: 4, Name: "b.exe"}, Trace: &capture.Trace{Began: 7}}, false},
-		{"another time", &began, capture.Capture{Process: capture.Process{PID: 4, Name: "a.exe"}, Trace: &capture.Trace{Began: 8}}, false},
-		{"no trace", &began, capture.Capture{Process: capture.Process{PID: 4, Name: "a.exe"}}, false},
-		{"before the trace", nil, capture.Capture{Process: capture.Process{PID: 4, Name: "a.exe"}, Trace: &capture.Trace{Began: allocations.BeforeTrace}}, true},
-		{"in the trace", nil, capture.Capture{Process: capture.Process{PID: 4, Name: "a.exe"}, Trace: &capture.Trace{Began: 7}}, false},
-	} {
-		r := &analysis.Report{Trace: &analysis.Trace{BeganNS: test.report}}
-		r.Process.PID, r.Process.Name = 4, "a.exe"
-		if got := isAbout(r, &test.capture); got != test.want {
-			t.Errorf("%s: %t", test.name, got)
-		}
-	}
-	list := choices([]analysis.Warning{{Code: capture.NoSymbols}, {Code: capture.SeveralProcesses}, {Code: capture.ProcessGone}})
-	if len(list) != 2 || list[0].Code != capture.SeveralProcesses || list[1].Code != capture.ProcessGone {
-		t.Errorf("%+v", list)
-	}
-}
-
-// A failed search for symbols is a warning of the report, with its reason.
-func TestWarningOfNames(t *testing.T) {
-	r := &analysis.Report{}
-	if warnOfNames(r, store.AnalysisInput{}); len(r.Warnings) != 0 {
-		t.Errorf("%+v", r.Warnings)
-	}
-	if warnOfNames(r, store.AnalysisInput{NamesError: "no disk"}); len(r.Warnings) != 1 || r.Warnings[0].Code != capture.NoSymbols ||
-		r.Warnings[0].Count != 1 || !strings.HasSuffix(r.Warnings[0].Message, "no disk") {
-		t.Errorf("%+v", r.Warnings)
-	}
-	opt, err := optionsOf(store.AnalysisInput{OwnModules: []string{"a.exe"}}, nil)
-	if err != nil || !opt.OwnModules["a.exe"] || len(opt.OwnModules) != 1 {
-		t.Errorf("%+v, %v", opt, err)
 	}
 }
 

@@ -3,9 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
-	"io"
 
-	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/symbols/symsrv"
@@ -30,21 +28,4 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 		return refusal(err)
 	}
 	return w.Store.UpdateNames(ctx, job.Lease, naming, h.names)
-}
-
-// loadNames reads the names that a search has found; nil before the first.
-func loadNames(ctx context.Context, blobs blob.Store, key string) (*capture.Names, error) {
-	if key == "" {
-		return nil, nil
-	}
-	r, err := blobs.Open(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("worker: names: %w", err)
-	}
-	defer func() { _ = r.Close() }()
-	names, err := capture.ReadNames(io.NewSectionReader(r, 0, r.Size()))
-	if err != nil {
-		return nil, fmt.Errorf("worker: names: %w", err)
-	}
-	return names, nil
 }

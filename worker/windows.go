@@ -11,7 +11,9 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/query"
+	"heapdrift/internal/sandbox"
 	"heapdrift/internal/store"
+	"heapdrift/worker/task"
 )
 
 // WindowAnswers computes the numbers of windows of the traces of runs. It keeps the last few allocation tables open. It
@@ -21,6 +23,8 @@ type WindowAnswers struct {
 	Blobs blob.Store
 	// ColumnBytes is how many bytes of the table that was used last are kept decoded; 0 for none.
 	ColumnBytes int64
+	// Sandbox makes the reports on windows in child processes; nil makes them in this process.
+	Sandbox *sandbox.Runner
 
 	tables tableCache
 	turns  turns
@@ -64,7 +68,7 @@ func (w *WindowAnswers) Table(ctx context.Context, run int64, report string) (*q
 	}
 	if t.key.report != report {
 		done()
-		return nil, nil, readAgain()
+		return nil, nil, task.ReadAgain()
 	}
 	return &query.Table{Scanner: t.table, Sites: t.sites.TableSiteCount, Meta: t.table.Meta}, done, nil
 }
@@ -123,7 +127,7 @@ func (w *WindowAnswers) Window(ctx context.Context, v store.View, run int64,
 	if err := checkWindow(window, t.head.Trace); err != nil {
 		return nil, err
 	}
-	whole := isWhole(window, t.head.Trace) // the report knows its peaks
+	whole := task.IsWhole(window, t.head.Trace) // the report knows its peaks
 	windowed, err := t.sites.InWindow(ctx, t.table, window, !whole)
 	if err != nil {
 		return nil, fmt.Errorf("worker: window of run %d: %w", run, err)
@@ -132,11 +136,6 @@ func (w *WindowAnswers) Window(ctx context.Context, v store.View, run int64,
 		takePeaks(windowed, t.head)
 	}
 	return windowed, nil
-}
-
-// isWhole reports whether a window holds all of a trace.
-func isWhole(w capture.Window, t *analysis.Trace) bool {
-	return w.From <= min(0, t.FromNS) && w.To >= t.ToNS
 }
 
 // takePeaks takes the peaks of the whole trace from the report. Those were found while it was read, when the size of

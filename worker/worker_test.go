@@ -16,7 +16,7 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-func TestMain(m *testing.M) { workertest.Main(m) }
+func TestMain(m *testing.M) { workertest.Main(m, breakReports) }
 
 // pipeline is everything after the intake.
 type pipeline struct {

@@ -136,7 +136,7 @@ func (p *parts) watchOutages() *outage.Watch {
 		outage.OfDatabase(host, p.store.TryWrite))
 }
 
-// readerSandbox runs the readers of a worker in processes of their own; nil where the system does not support it.
+// readerSandbox runs the tasks of package task in processes of their own; nil where the system does not support it.
 // Beside the light jobs one heavy one may run.
 func (c *config) readerSandbox(log *slog.Logger) *sandbox.Runner {
 	if !sandbox.Supported {
@@ -242,6 +242,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		}
 		windows := &worker.WindowAnswers{
 			Store: p.store, Blobs: p.blobs, ColumnBytes: min(maxColumns, int64(p.budget.Limit())/8),
+			Sandbox: p.config.readerSandbox(p.log),
 		}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{

@@ -56,8 +56,7 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	n.busy.Add(1)
 	defer n.busy.Add(-1)
 	defer n.kick()
-	var left handover
-	for n.work(ctx, lease, &left) {
+	for n.work(ctx, lease) {
 		if n.stopping.Load() || n.Retired() != nil || n.Outage() != nil {
 			return nil // other workers go on
 		}
@@ -75,12 +74,12 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 }
 
 // work does a claimed job and reports whether it is done.
-func (n *Node) work(ctx context.Context, lease store.Lease, left *handover) (done bool) {
+func (n *Node) work(ctx context.Context, lease store.Lease) (done bool) {
 	log := n.opt.Log.With("job", lease.ID, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
 	start := time.Now()
 	ctx, endSpan := n.opt.Tracer.BeginJob(ctx, tracing.Job{ID: lease.ID, Run: lease.RunID, Evidence: lease.EvidenceID,
 		Kind: lease.Kind, Attempt: lease.Attempt, Parent: lease.TraceParent})
-	err := n.run(ctx, lease, left)
+	err := n.run(ctx, lease)
 	after := context.WithoutCancel(ctx)
 	outcome, code := "failed", ""
 	switch {
@@ -140,7 +139,7 @@ func (n *Node) failure(err error, l store.Lease) store.Failure {
 }
 
 // run calls the handler while keeping the lease alive.
-func (n *Node) run(ctx context.Context, lease store.Lease, left *handover) (err error) {
+func (n *Node) run(ctx context.Context, lease store.Lease) (err error) {
 	handler := n.handlers[lease.Kind]
 	if handler == nil {
 		return &Error{Code: "internal",
@@ -164,7 +163,7 @@ func (n *Node) run(ctx context.Context, lease store.Lease, left *handover) (err 
 		<-ended
 	}()
 	var last atomic.Value // stage
-	return handler(ctx, &Job{Lease: lease, handover: left, progress: func(percent int, stage string) {
+	return handler(ctx, &Job{Lease: lease, progress: func(percent int, stage string) {
 		if n.opt.Tracer != nil && last.Swap(stage) != any(stage) {
 			tracing.Stage(ctx, stage)
 		}

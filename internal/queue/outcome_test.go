@@ -132,7 +132,7 @@ func TestOutcomeOfEachEnd(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, map[string]Handler{store.JobRead: func(context.Context, *Job) error { return test.err }}, Options{})
 			job := b.file(t, "r")
-			if done := b.work(t.Context(), b.claim(t, job), &handover{}); done != test.done {
+			if done := b.work(t.Context(), b.claim(t, job)); done != test.done {
 				t.Errorf("done is %t", done)
 			}
 			if got := b.row(t, job.ID); got != test.row {
@@ -169,7 +169,7 @@ func TestOutcomeBesideANewerVersion(t *testing.T) {
 				return errors.Join(test.err, storetest.ChangeSchema(ctx, b.url))
 			}}, Options{})
 			job := b.file(t, "r")
-			if b.work(t.Context(), b.claim(t, job), &handover{}) {
+			if b.work(t.Context(), b.claim(t, job)) {
 				t.Error("it counts as done")
 			}
 			if got := b.row(t, job.ID); got != test.row {
@@ -206,7 +206,7 @@ func TestOutcomeThatCannotBeStored(t *testing.T) {
 		b.store.Close()
 		return errors.New("no database")
 	}}, Options{})
-	b.work(t.Context(), b.claim(t, b.file(t, "r")), &handover{})
+	b.work(t.Context(), b.claim(t, b.file(t, "r")))
 	if b.log.count("the outcome could not be stored") != 1 {
 		t.Errorf("the log: %s", &b.log)
 	}
@@ -214,7 +214,7 @@ func TestOutcomeThatCannotBeStored(t *testing.T) {
 		_, err := b.store.CancelRun(ctx, job.RunID, "somebody")
 		return errors.Join(err, errors.New("stopped"))
 	}}, Options{})
-	b.work(t.Context(), b.claim(t, b.file(t, "r")), &handover{})
+	b.work(t.Context(), b.claim(t, b.file(t, "r")))
 	if b.log.count("the outcome could not be stored") != 0 || !slices.Equal(b.ended, []string{"read failed"}) {
 		t.Errorf("%q, the log: %s", b.ended, &b.log)
 	}
@@ -245,7 +245,7 @@ func TestErrorOfAHandler(t *testing.T) {
 				cancel(test.cancel)
 			}
 			defer cancel(nil)
-			err := b.run(ctx, b.claim(t, b.file(t, "r")), &handover{})
+			err := b.run(ctx, b.claim(t, b.file(t, "r")))
 			switch {
 			case test.says != "":
 				if err == nil || !strings.Contains(err.Error(), test.says) {
@@ -338,7 +338,7 @@ func TestLeaseIsKept(t *testing.T) {
 		return nil
 	}}, Options{Lease: 2 * time.Second})
 	job := b.file(t, "r")
-	if !b.work(t.Context(), b.claim(t, job), &handover{}) {
+	if !b.work(t.Context(), b.claim(t, job)) {
 		t.Errorf("the log: %s", &b.log)
 	}
 	if b.log.count("another worker") != 0 {

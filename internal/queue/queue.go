@@ -86,17 +86,7 @@ func (e *Error) Error() string { return e.Message }
 type Job struct {
 	store.Lease
 	progress func(percent int, stage string)
-	*handover
 }
-
-// A handover is what a job leaves in memory to the job that its worker goes on with.
-type handover struct{ left any }
-
-// Left is what the job before has left; nil where another worker did that job, or where it has left nothing.
-func (h *handover) Left() any { return h.left }
-
-// Leave leaves something to the next job in the place of what was left to this one.
-func (h *handover) Leave(v any) { h.left = v }
 
 // Progress tells pages how far the job is: percent of the whole job, and the name of the stage. It may be called often;
 // the store is told a few times a second.

@@ -188,7 +188,7 @@ func (l *lab) checkStrips(scenario string) {
 		from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join runs r on r.id = f.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where ($1 = '' or sc.name = $1) and not (root.only_at_exit and f.listed is null and not f.class`+store.Suspect+`)`, scenario) {
-		f := leaks.SignatureFinding{Run: r.Run, Status: r.Status, Figure: leaks.Figure{Class: r.Class, Certain: r.Certain, Score: r.Score}}
+		f := leaks.SignatureFinding{RunID: r.Run, Status: r.Status, Figure: leaks.Figure{Class: r.Class, Certain: r.Certain, Score: r.Score}}
 		if r.GrowthBytes != nil {
 			f.Growth = &analysis.Amount{Bytes: *r.GrowthBytes}
 		}
@@ -207,7 +207,7 @@ func (l *lab) checkStrips(scenario string) {
 				want = &leaks.Outcome{}
 			}
 			if got.Class != want.Class || got.Certain != want.Certain || got.Judgement != want.Judgement ||
-				got.Findings != want.Findings || got.Exercised != want.Exercised {
+				got.RunsShowing != want.RunsShowing || got.Exercised != want.Exercised {
 				l.Errorf("%s in %s: %+v, want %+v", s.Text, page.Builds[i].Name, got, want)
 			}
 			cells++

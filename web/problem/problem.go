@@ -171,6 +171,7 @@ func translate(err error) *Problem {
 	var refusal *leaks.NoComparison
 	var window *analysis.Error
 	var exceeded *memory.LimitError
+	var ended *sandbox.ProcessError
 	var routing *echo.HTTPError
 	var quota *intake.QuotaError
 	switch {
@@ -187,6 +188,8 @@ func translate(err error) *Problem {
 		return New(windowStatus[window.Code], window.Code, "%s", window.Message)
 	case errors.As(err, &exceeded):
 		return New(http.StatusServiceUnavailable, memory.Code, "%s", exceeded.Error())
+	case errors.As(err, &ended): // of a request: uploads are refused by evidence.Error
+		return New(http.StatusInternalServerError, ended.Code, "%s", ended.Message)
 	case blame.RuleErrors(err) != nil:
 		return ofRules(blame.RuleErrors(err))
 	case errors.Is(err, intake.ErrTooLarge):

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
 )
@@ -14,17 +15,19 @@ import (
 type none = struct{}
 
 // The tasks that may ask a question. Indexes of PDBs serve the runs of all projects, so a process that reads evidence
-// neither reads nor writes them.
+// neither reads nor writes them. A process that makes a report gets only what belongs to its run, and no symbols.
 var (
-	both    = []string{taskRead, taskName}
-	reading = []string{taskRead}
-	naming  = []string{taskName}
+	all       = []string{taskRead, taskName, taskReport}
+	both      = []string{taskRead, taskName}
+	reading   = []string{taskRead}
+	naming    = []string{taskName}
+	reporting = []string{taskReport}
 )
 
 // The questions of a child process to its parent. A row has the name, the tasks that may ask, and the answer of the
 // parent. The type of a row has the types of the request and of the answer. The child asks through the same row.
 var (
-	askOpen = opens("open", both, required,
+	askOpen = opens("open", all, required,
 		func(ctx context.Context, d *desk, file int) (symbols.Content, error) { return d.host.Open(ctx, file) })
 	askFind = tells("find", both,
 		func(ctx context.Context, d *desk, want symbols.Want) (findings, error) { return d.find(ctx, want) })
@@ -50,6 +53,14 @@ var (
 		})
 	askNames = takes("names", naming,
 		func(ctx context.Context, d *desk, _ none, a artifact) error { return d.host.StoreNames(ctx, a.write) })
+	askReport = takes("report", reporting,
+		func(ctx context.Context, d *desk, rest analysis.Unwritten, a artifact) error {
+			r, err := uncompress(ctx, a.reader(), &rest)
+			if err != nil {
+				return err
+			}
+			return d.host.StoreReport(ctx, r, a.write)
+		})
 )
 
 // rows are the questions by their names, as the parent looks them up.

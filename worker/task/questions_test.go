@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/jobs"
 	"heapdrift/internal/sandbox"
 	"heapdrift/internal/symbols"
@@ -107,6 +108,11 @@ func (h fileHost) StoreTable(_ context.Context, sites int, write func(io.Writer)
 func (h fileHost) StoreNames(_ context.Context, write func(io.Writer) error) error {
 	return h.keep("names", write)
 }
+
+func (h fileHost) StoreReport(_ context.Context, r *analysis.Report, write func(io.Writer) error) error {
+	h.kept["report"] = fmt.Sprintf("%s, %d held", r.Process.Name, r.Findings[0].MostHeld)
+	return h.keep("report as written", write)
+}
 func (h fileHost) Progress(int, string) {}
 
 // hostIndexes has one index.
@@ -198,18 +204,35 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("kept %q", h.kept)
 	}
 	maps.Copy(all, asked.asked)
+
+	reporter, asked, h := child(t, taskReport)
+	content, err = reporter.Open(ctx, 1)
+	if got := text(t, content, err); got != "file 1" {
+		t.Errorf("open: %q", got)
+	}
+	r := &analysis.Report{Process: analysis.Process{Name: "app.exe"}, Findings: []analysis.Finding{{MostHeld: 7}}}
+	if err := reporter.StoreReport(ctx, r, func(out io.Writer) error { return compress(out, r) }); err != nil {
+		t.Fatal(err)
+	}
+	if h.kept["report"] != "app.exe, 7 held" || h.kept["report as written"] == "" {
+		t.Errorf("kept %q", h.kept)
+	}
+	maps.Copy(all, asked.asked)
 	if want := slices.Sorted(maps.Keys(rows)); !slices.Equal(slices.Sorted(maps.Keys(all)), want) {
 		t.Errorf("asked %v of %v", slices.Sorted(maps.Keys(all)), want)
 	}
 }
 
-// A process that reads evidence does not reach the indexes that all runs share, and one that names frames writes no
-// captures.
+// A process that reads evidence does not reach the indexes that all runs share, one that names frames writes no
+// captures, and one that makes a report finds no symbols and stores nothing else.
 func TestQuestionsByTask(t *testing.T) {
 	reader, _, _ := child(t, taskRead)
 	namer, _, _ := child(t, taskName)
 	ctx := t.Context()
+	reporter, _, _ := child(t, taskReport)
 	_, indexErr := reader.Indexes().Open(ctx, "known")
+	_, _, findErr := reporter.Find(ctx, symbols.Want{Name: "a.pdb"})
+	_, symbolsErr := askSymbols.ask(ctx, reporter.parent, 0)
 	_, _, namedErr := reader.FindByName(ctx, []string{"a.pdb"})
 	for name, err := range map[string]error{
 		"index of a reader":     indexErr,
@@ -218,6 +241,13 @@ func TestQuestionsByTask(t *testing.T) {
 		"names of a reader":     reader.StoreNames(ctx, hand("x")),
 		"capture of a namer":    namer.StoreCapture(ctx, nil, hand("x")),
 		"table of a namer":      namer.StoreTable(ctx, 1, hand("x")),
+		"report of a reader":    reader.StoreReport(ctx, &analysis.Report{}, hand("x")),
+		"report of a namer":     namer.StoreReport(ctx, &analysis.Report{}, hand("x")),
+		"find of a reporter":    findErr,
+		"symbols of a reporter": symbolsErr,
+		"capture of a reporter": reporter.StoreCapture(ctx, nil, hand("x")),
+		"table of a reporter":   reporter.StoreTable(ctx, 1, hand("x")),
+		"names of a reporter":   reporter.StoreNames(ctx, hand("x")),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "nobody answers") {
 			t.Errorf("%s: %v", name, err)
@@ -233,7 +263,7 @@ func TestQuestionsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	read, name := answers(taskRead, h), answers(taskName, h)
+	read, name, report := answers(taskRead, h), answers(taskName, h), answers(taskReport, h)
 	for _, test := range []struct {
 		answer sandbox.Answer
 		input  string
@@ -249,6 +279,9 @@ func TestQuestionsChecked(t *testing.T) {
 		{read["capture"], `{}`, nil},
 		{read["capture"], `{}`, f}, // no capture
 		{name["put index"], `1`, f},
+		{report["report"], `{"findings": [], "stack_keys": ""}`, f}, // no report
+		{report["report"], `{"more": 1}`, f},
+		{report["report"], `{}`, nil},
 	} {
 		if _, _, err := test.answer(t.Context(), json.RawMessage(test.input), test.file); err == nil {
 			t.Errorf("%q with a file %t was answered", test.input, test.file != nil)

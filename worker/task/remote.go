@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/symbols"
 )
 
@@ -72,6 +73,11 @@ func (r *remote) StoreTable(ctx context.Context, sites int, write func(io.Writer
 // StoreNames implements Host.
 func (r *remote) StoreNames(ctx context.Context, write func(io.Writer) error) error {
 	return askNames.hand(ctx, r.parent, none{}, write)
+}
+
+// Report implements Host.
+func (r *remote) StoreReport(ctx context.Context, made *analysis.Report, write func(io.Writer) error) error {
+	return askReport.hand(ctx, r.parent, *made.Unwritten(), write)
 }
 
 // Progress implements Host; only what is new is sent.

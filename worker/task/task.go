@@ -1,6 +1,7 @@
-// Package task does the parts of jobs that read untrusted files. In come evidence or symbol files, which a Host opens;
-// out go captures, allocation tables and names of frames, which the Host keeps. A task knows neither the database nor
-// the network. It runs in this process or in a child process, which asks its parent's Host by messages.
+// Package task does the parts of jobs that untrusted files may end. In come evidence, symbol files or what was read from
+// them, which a Host opens; out go captures, allocation tables, names of frames and reports, which the Host keeps. A
+// task knows neither the database nor the network. It runs in this process or in a child process, which asks its
+// parent's Host by messages.
 package task
 
 import (
@@ -8,6 +9,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/symbols"
 )
 
@@ -25,6 +27,8 @@ type Host interface {
 	StoreTable(ctx context.Context, sites int, write func(io.Writer) error) error
 	// StoreNames stores the names of frames; write writes their artifact.
 	StoreNames(ctx context.Context, write func(io.Writer) error) error
+	// StoreReport stores a report; write writes it as the API serves it. r is as a process gets it that reads what was written.
+	StoreReport(ctx context.Context, r *analysis.Report, write func(io.Writer) error) error
 	// Progress is told how far the task is: percent of the stage, one of those of internal/jobs.
 	Progress(percent int, stage string)
 }

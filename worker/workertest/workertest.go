@@ -33,10 +33,13 @@ type Pipeline struct {
 var runner *sandbox.Runner
 
 // Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own, but
-// for the race detector.
-func Main(m *testing.M) {
+// for the race detector. change changes the tasks that these know.
+func Main(m *testing.M, change ...func(map[string]sandbox.Task)) {
 	tasks := task.Sandboxed()
 	maps.Copy(tasks, intake.Sandboxed())
+	for _, c := range change {
+		c(tasks)
+	}
 	sandbox.Main(tasks)
 	if sandbox.Supported && apartFor {
 		runner = &sandbox.Runner{}

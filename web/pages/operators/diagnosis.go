@@ -27,8 +27,10 @@ var signs = []sign{
 	{"blob-missing", "", "The blob store has lost the file: restore it from the backup, then retry."},
 	{"worker-lost", "", "The worker ended while it ran the job, in every attempt: look for \"Out of memory\" in the log of its machine."},
 	{memory.Code, "", "The file needs more than HEAPDRIFT_MEMORY: raise it, then retry."},
-	{sandbox.CodeCrashed, "", "The reader of the file crashed: report it with this text. The file may be damaged."},
-	{sandbox.CodeStuck, "", "The reader of the file stood still: the disk of the worker may hang."},
+	{sandbox.CodeCrashed, "panic: ", "heapdrift has a bug, which this file shows: report it with this text."},
+	{sandbox.CodeCrashed, "signal: killed", "The job's process was killed: look for who did it in the log of the worker's machine."},
+	{sandbox.CodeCrashed, "", "The job's process crashed: report it with this text. The file may be damaged."},
+	{sandbox.CodeStuck, "", "The job's process stood still: the disk of the worker may hang."},
 	{sandbox.CodeExpensive, "", "The file took more processor time than files of its size need: it may be damaged."},
 	{"internal", "", "heapdrift failed: if a retry fails, too, report it with this text."},
 }

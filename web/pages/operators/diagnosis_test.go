@@ -17,7 +17,9 @@ func TestDiagnosis(t *testing.T) {
 		{"internal", "", "heapdrift failed"},
 		{"worker-lost", "", "The worker ended"},
 		{"memory-exceeded", "", "HEAPDRIFT_MEMORY"},
-		{"reader-crashed", "signal: killed", "crashed"},
+		{"reader-crashed", "signal: killed", "was killed"},
+		{"reader-crashed", "exit status 2\npanic: index out of range", "which this file shows"},
+		{"reader-crashed", "exit status 1", "process crashed"},
 		{"reader-crashed", "panicked", "has a bug"},
 		{"unknown-format", "", "refused for its content"},
 	} {

@@ -43,7 +43,7 @@ func TestOperators(t *testing.T) {
 	pagestest.Has(t, page, "no job is stuck", "read", "failed", "queued", "front", "serves", "back", "4711", "runs 2 of 3 jobs",
 		"old", "another schema", "signal: killed #", "Retry jobs",
 		"job-1", pagestest.DefaultTarget.Project+" · "+pagestest.DefaultTarget.Build, `href="/api/v1/runs/1/evidence/1"`, "a.txt",
-		"w2 (PID 4121, version 1.2.3)", "reader-crashed", "&lt;b&gt;its reader crashed", "The reader of the file crashed", "signal: killed 7", pagestest.DefaultTarget.Project, "msdl.example.com", "found", ">6<")
+		"w2 (PID 4121, version 1.2.3)", "reader-crashed", "&lt;b&gt;its reader crashed", "The job&#39;s process was killed", "signal: killed 7", pagestest.DefaultTarget.Project, "msdl.example.com", "found", ">6<")
 	pagestest.Has(t, s.Page("/"), `href="/operators"`)
 	if err := s.Store.DeleteNode(t.Context(), "1"); err != nil {
 		t.Fatal(err)

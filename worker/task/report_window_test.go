@@ -1,16 +1,14 @@
-package worker
+package task
 
 import (
 	"bytes"
 	"context"
 	"errors"
-	"testing"
-
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
-	"heapdrift/internal/blob"
-	"heapdrift/internal/store"
+	"slices"
+	"testing"
 )
 
 type emptyTable struct{}
@@ -22,16 +20,12 @@ func (emptyTable) Scan(context.Context, int64, int64, ...allocations.Sink) error
 // of a process that the report knows by another name. The answer is then neither a failure of the server nor that the
 // run has no trace.
 func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
-	blobs := newBlobs(t)
 	var content bytes.Buffer
 	if err := allocations.Write(t.Context(), &content, emptyTable{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := blob.PutContent(t.Context(), blobs, &content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &WindowAnswers{Blobs: blobs}
+	h := &storedHost{names: []string{"capture", "names", "table"}, files: map[string][]byte{"table": content.Bytes()}}
+	task := Report{Captures: make([]CaptureFile, 1), Window: &TraceWindow{Window: capture.Window{To: 9}}}
 	head := &analysis.Report{
 		Process:  analysis.Process{Name: "Process 7", PID: 7},
 		Trace:    &analysis.Trace{ToNS: 9},
@@ -40,12 +34,12 @@ func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	narrow := func(file, process string) error {
 		c := &capture.Capture{Process: capture.Process{Name: process, PID: 7},
 			Trace: &capture.Trace{To: 9, Began: allocations.BeforeTrace}}
-		list := []evidenceCaptures{{table: store.AllocationTable{Key: blob.ContentKey(digest.SHA256)},
+		list := []evidenceCaptures{{table: "t",
 			Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
-		return w.narrow(t.Context(), list, head, capture.Window{To: 9})
+		return task.narrow(t.Context(), h, list, head)
 	}
-	if err := narrow("heap", "Process 7"); err != nil {
-		t.Error(err)
+	if err := narrow("heap", "Process 7"); err != nil || h.open != 0 || !slices.Equal(h.opened, []string{"table"}) {
+		t.Errorf("%v, opened %q, %d are open", err, h.opened, h.open)
 	}
 	for _, now := range [][2]string{{"heap", "app.exe"}, {"kernel", "Process 7"}} {
 		var refused *analysis.Error
