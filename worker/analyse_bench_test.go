@@ -1,12 +1,21 @@
 package worker_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"heapdrift/ingest"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/sandbox"
+	"heapdrift/internal/symbols"
+	"heapdrift/worker/task"
+	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"heapdrift/internal/leaks"
 	"heapdrift/worker/workertest"
 )
 
@@ -37,34 +46,64 @@ func snapshotSeries(stacks int) []string {
 	return list
 }
 
-// BenchmarkRun takes twelve logs from the upload to the report, and makes the report once more.
-func BenchmarkRun(b *testing.B) {
-	for _, stacks := range []int{30, 4_000} {
-		p, logs := workertest.Start(b), snapshotSeries(stacks)
-		n, last := 0, int64(0)
-		b.Run(fmt.Sprintf("first/stacks=%d", stacks), func(b *testing.B) {
-			for b.Loop() {
-				n++
-				for i, log := range logs {
-					e, err := p.Intake.Accept(b.Context(), leaks.UploadTarget{Project: "p", Build: fmt.Sprint(n)},
-						fmt.Sprintf("%d.txt", i), strings.NewReader(log))
-					if err != nil {
-						b.Fatal(err)
+// A benchHost has the captures of logs as a worker stores them.
+type benchHost struct {
+	task.Host
+	files []string // paths of artifacts
+	made  *analysis.Report
+	bytes int
+}
+
+func (h *benchHost) Open(_ context.Context, file int) (symbols.Content, error) {
+	f, err := os.Open(h.files[file])
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.Opened(f)
+}
+
+func (h *benchHost) Report(_ context.Context, r *analysis.Report, write func(io.Writer) error) error {
+	var out bytes.Buffer
+	err := write(&out)
+	h.made, h.bytes = r, out.Len()
+	return err
+}
+
+func (h *benchHost) Progress(int, string) {}
+
+// BenchmarkReport makes the report on twelve logs in this process, and in a child process whose report comes back.
+func BenchmarkReport(b *testing.B) {
+	for _, stacks := range []int{30, 20_000} {
+		t, h := task.Report{}, &benchHost{}
+		for i, log := range snapshotSeries(stacks) {
+			name := fmt.Sprintf("%d.txt", i)
+			r, err := ingest.Read(b.Context(), ingest.Source{Name: name, ReaderAt: strings.NewReader(log), Size: int64(len(log))}, ingest.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var artifact bytes.Buffer
+			if err := r.Captures[0].Write(&artifact); err != nil {
+				b.Fatal(err)
+			}
+			path := filepath.Join(b.TempDir(), name)
+			if err := os.WriteFile(path, artifact.Bytes(), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			h.files = append(h.files, path)
+			t.Captures = append(t.Captures, task.CaptureFile{Evidence: int64(i),
+				Files: []task.EvidenceFile{{File: task.File{Name: name, SHA256: name}, Bytes: int64(len(log))}}})
+		}
+		run := func(name string, make func() error) {
+			b.Run(fmt.Sprintf("%s/stacks=%d", name, stacks), func(b *testing.B) {
+				for b.Loop() {
+					if err := make(); err != nil || len(h.made.Sites) != stacks {
+						b.Fatal(err, len(h.made.Sites))
 					}
-					last = e.RunID
 				}
-				if run := p.AwaitSettled(b, last); run.SiteCount != int64(stacks) {
-					b.Fatalf("%+v", run)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("again/stacks=%d", stacks), func(b *testing.B) {
-			for b.Loop() {
-				if err := p.Store.UpdateProcess(b.Context(), last, ""); err != nil {
-					b.Fatal(err)
-				}
-				p.AwaitSettled(b, last)
-			}
-		})
+				b.ReportMetric(float64(h.bytes), "B/report")
+			})
+		}
+		run("here", func() error { _, err := t.Do(b.Context(), h); return err })
+		run("child", func() error { _, err := task.RunReport(b.Context(), &sandbox.Runner{}, t, h); return err })
 	}
 }
