@@ -106,6 +106,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		p.store.Close()
 		return nil, err
 	}
+	p.store.NodeID = p.node.ID()
 	return p, nil
 }
 

@@ -167,8 +167,7 @@ func (m *meteredBody) settle(taken bool) error {
 	for _, traffic := range m.traffic {
 		kept := min(keep, traffic.Bytes)
 		keep -= kept
-		traffic.Bytes -= kept
-		failed = errors.Join(failed, accountstore.ReleaseTraffic(ctx, m.in.Store, traffic))
+		failed = errors.Join(failed, accountstore.ReleaseTraffic(ctx, m.in.Store, traffic, kept))
 	}
 	m.traffic = nil
 	return failed

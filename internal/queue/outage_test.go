@@ -89,7 +89,7 @@ func TestFullDiskCostsNoAttempts(t *testing.T) {
 	}
 	await.Until(t, "its word on the page for operators", func() bool {
 		list, err := storetest.Now(t, s).ListNodes(t.Context())
-		return err == nil && len(list) == 1 && strings.HasPrefix(list[0].Says, "TMPDIR of worker w2 is full") && list[0].PID > 0
+		return err == nil && len(list) == 1 && list[0].ID == node.ID() && strings.HasPrefix(list[0].Says, "TMPDIR of worker w2 is full") && list[0].PID > 0
 	})
 
 	start(t, s, handlers(func(ctx context.Context, job *queue.Job) error {

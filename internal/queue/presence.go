@@ -21,6 +21,9 @@ type presence struct {
 	answers map[[2]string]int64 // by place and result, since the last time
 }
 
+// ID is what the node is called in the database.
+func (n *Node) ID() string { return n.presence.id }
+
 // Searched counts a search for a symbol file by the place that was asked and its result, for the page of operators.
 func (n *Node) Searched(place, result string) {
 	n.presence.mu.Lock()

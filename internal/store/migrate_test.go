@@ -64,7 +64,7 @@ func TestLeaksMigrationDownAndUp(t *testing.T) {
 		"00008_runs_add_up.sql", "00010_bulk.sql", "00011_accounts.sql", "00012_deletion.sql", "00014_states.sql",
 		"00019_page_of_a_leak.sql", "00020_lines.sql", "00022_history.sql", "00024_immaterial.sql", "00025_most_held.sql",
 		"00026_matters.sql", "00028_exit_lists.sql", "00036_life_cycle.sql",
-		"00038_known_devices.sql", "00040_gate_index.sql"} {
+		"00038_known_devices.sql", "00040_gate_index.sql", "00041_quota_reservations.sql"} {
 		text := string(must[[]byte](t)(migrations.FS.ReadFile(name)))
 		above, below, _ := strings.Cut(text, "-- +goose Down")
 		up, down = append(up, above), append(down, below)

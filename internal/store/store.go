@@ -45,6 +45,9 @@ type Store struct {
 	// HasBlob reports whether a blob exists. It is asked before a transaction commits that has rows refer to the blob:
 	// see checkBlobs. nil asks nobody. It is set before the store is used.
 	HasBlob func(ctx context.Context, key string) (bool, error)
+	// NodeID is the Node.ID of this process, with which what it reserves ends; "" where it is no node. It is set before
+	// the store is used.
+	NodeID string
 }
 
 // Open connects to the database at the URL, which must be migrated.

@@ -7,4 +7,6 @@ type Traffic struct {
 	TokenID int64     // id
 	Day     time.Time // midnight in UTC
 	Bytes   int64
+	// Reservation is the number of the reservation; 0 for bytes that have come.
+	Reservation int64
 }

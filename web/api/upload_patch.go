@@ -92,8 +92,7 @@ func (a *API) settle(ctx context.Context, u *uploadstore.Upload, reserved store.
 	if errors.Is(err, store.ErrNotFound) {
 		came.Bytes, err = 0, nil
 	}
-	reserved.Bytes -= came.Bytes
-	return errors.Join(err, accountstore.ReleaseTraffic(ctx, a.store, reserved))
+	return errors.Join(err, accountstore.ReleaseTraffic(ctx, a.store, reserved, came.Bytes))
 }
 
 func mismatch(sent, stands int64) error {

@@ -61,9 +61,70 @@ func TestSentToday(t *testing.T) {
 	if _, err := accountstore.ReserveTraffic(t.Context(), l.Store, 0, 1001, 1000); !errors.Is(err, accountstore.ErrTraffic) {
 		t.Errorf("the first bytes of a day are more than the quota: %v", err)
 	}
-	rest.Bytes = 595
-	if err := accountstore.ReleaseTraffic(t.Context(), l.Store, rest); err != nil || sent() != 405 {
+	if err := accountstore.ReleaseTraffic(t.Context(), l.Store, rest, 5); err != nil || sent() != 405 {
 		t.Errorf("%d bytes, want both without what was given back: %v", sent(), err)
+	}
+}
+
+// A reservation ends with its server: a minute after its last sign of life, what it had reserved is free again. A server
+// that was only slow counts then what has come.
+func TestReservationsOfLostServers(t *testing.T) {
+	l := newLab(t)
+	if err := l.CreateProject(t.Context(), "demo", 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	one, _ := l.addToken("one", nil)
+	other, _ := l.addToken("other", nil)
+	l.NodeID = "front"
+	if err := l.UpdateNode(t.Context(), store.Node{ID: "front", Role: "serve"}); err != nil {
+		t.Fatal(err)
+	}
+	reserve := func(token, bytes int64) (store.Traffic, error) {
+		return accountstore.ReserveTraffic(t.Context(), l.Store, token, bytes, 1000)
+	}
+	lost := storetest.Must[store.Traffic](t)(reserve(one, 600))
+	storetest.Must[store.Traffic](t)(reserve(one, 400))
+	storetest.Must[store.Traffic](t)(reserve(other, 1000))
+	for _, test := range []struct {
+		name         string
+		reserved     string // how long ago
+		seen         string // how long ago the server was seen; "" for never
+		first, isEnd bool   // the reservation of 600 bytes alone is that old; it ends
+	}{
+		{"new", "0 s", "2 min", false, false}, {"seen just now", "2 min", "0 s", false, false},
+		{"seen in time", "2 min", "59 s", false, false}, {"not a minute old", "59 s", "", false, false},
+		{"not seen", "2 min", "61 s", true, true}, {"forgotten", "61 s", "", false, true},
+	} {
+		l.sql(`update token_reservations set at = now()`)
+		l.sql(`update token_reservations set at = now() - $1::text::interval where not $2 or bytes = 600`, test.reserved, test.first)
+		if l.sql(`delete from nodes`); test.seen != "" {
+			l.sql(`insert into nodes (id, role, host, version, schema, seen_at) values ('front', 'serve', '', '', 1, now() - $1::text::interval)`, test.seen)
+		}
+		want := map[bool]int64{true: 0, false: 1000}[test.isEnd]
+		if test.first {
+			want = 400
+		}
+		if bytes, _, err := accountstore.FindTokenTraffic(t.Context(), l.Store, one); err != nil || bytes != want {
+			t.Errorf("%s: %d bytes, want %d; %v", test.name, bytes, want, err)
+		}
+	}
+	if got := l.text(`select string_agg(token_id || ' ' || bytes, ', ') from token_reservations`); got != fmt.Sprintf("%d 1000", other) {
+		t.Errorf("reservations of %s", got)
+	}
+	if next, err := reserve(one, 1000); err != nil || accountstore.ReleaseTraffic(t.Context(), l.Store, next, 700) != nil {
+		t.Errorf("the quota is free again: %v", err)
+	}
+	if err := accountstore.ReleaseTraffic(t.Context(), l.Store, lost, 100); err != nil {
+		t.Error(err)
+	}
+	if bytes, _, err := accountstore.FindTokenTraffic(t.Context(), l.Store, one); err != nil || bytes != 800 {
+		t.Errorf("%d bytes after a slow server has ended its request, want 800; %v", bytes, err)
+	}
+	if _, err := reserve(other, 1); err != nil { // the server is forgotten
+		t.Errorf("the other token has reserved nothing any more: %v", err)
+	}
+	if err := accountstore.ReleaseTraffic(t.Context(), l.Store, store.Traffic{}, 0); err != nil {
+		t.Error(err)
 	}
 }
 
