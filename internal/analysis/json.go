@@ -9,6 +9,8 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+
+	"heapdrift/ingest/crew"
 )
 
 // WriteJSON writes a report as one JSON document in the layout of Schema, row by row, so that memory does not grow with
@@ -81,7 +83,7 @@ func (w *rowWriter) list(name string, n int, add rowEncoder) {
 	w.text(strconv.Quote(name) + ":[")
 	round := len(w.parts) * rowsAtOnce
 	for from := 0; from < n && w.err == nil; from += round {
-		var all crew
+		var all crew.Crew
 		for p := range w.parts {
 			first := min(n, from+p*rowsAtOnce)
 			all.Go(func() { w.parts[p].make(first, min(n, first+rowsAtOnce), add) })

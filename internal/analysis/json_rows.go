@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+
+	"heapdrift/ingest/crew"
 )
 
 // rowsOf takes a list, or null. Its rows are decoded on all cores while those behind them are read, and added in their
@@ -24,7 +26,7 @@ func rowsOf[T any](j *jsonText, decode func(*rowText, []byte, *T) error, add fun
 	taken, added, more := 0, 0, true
 	var failed error // to take a row
 	for more || len(decoded[0].ends) > 0 {
-		var all crew
+		var all crew.Crew
 		for p := range decoded {
 			all.Go(func() { decoded[p].decode(decode) })
 		}

@@ -5,8 +5,9 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"heapdrift/ingest/crew"
 )
 
 // A peakWalk goes through the changes of a window in the order of time, slice by slice: each slice is a scan that
@@ -106,7 +107,7 @@ func (w *peakWalk) slice(ctx context.Context, s *changeSlice, counted []int64, n
 		return err
 	}
 	s.sort()
-	var done sync.WaitGroup
+	var done crew.Crew
 	for i := range w.groupings {
 		done.Go(func() { w.groupings[i].walk(s.changes) })
 	}
@@ -187,7 +188,7 @@ const partsAtOnce = 256
 // sort puts the changes in order: only those of a part need sorting.
 func (s *changeSlice) sort() {
 	var next atomic.Int64
-	var done sync.WaitGroup
+	var done crew.Crew
 	for range scanners() {
 		done.Go(func() {
 			for {

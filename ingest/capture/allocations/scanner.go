@@ -2,8 +2,9 @@ package allocations
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
+
+	"heapdrift/ingest/crew"
 )
 
 // A Scanner is a set of rows that can be read again and again.
@@ -34,7 +35,7 @@ func deal(ctx context.Context, parts int64, sinks []Sink, do func(part int64, si
 			}
 		}
 	}
-	var others sync.WaitGroup
+	var others crew.Crew
 	for _, sink := range sinks[min(1, len(sinks)):] {
 		others.Go(func() { work(sink) })
 	}
