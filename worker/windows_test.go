@@ -18,6 +18,7 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
 	"heapdrift/worker"
+	"heapdrift/worker/workertest"
 )
 
 // inWindow asks for a window of a run: it prepares first, and then opens a View.
@@ -61,7 +62,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 	scenario := etltest.Invent(3, etltest.ScenarioSize{Steps: 600})
 	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
 	r := p.report(run)
-	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, Sandbox: workertest.Runner()}
 	defer func() { _ = windows.Close() }()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 12 {
@@ -103,7 +104,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 // Two windows are computed at once. A third request waits until one of them ends, or gives up.
 func TestTurnsForWindows(t *testing.T) {
 	p := start(t)
-	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, Sandbox: workertest.Runner()}
 	var done func()
 	for range 2 {
 		var err error
@@ -140,7 +141,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.settled(e.RunID)
-	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, Sandbox: workertest.Runner()}
 	ask := func(run int64, w capture.Window) string {
 		_, err := inWindow(t, windows, p.Store, run, w)
 		_, err2 := reportOn(t, windows, p.Store, run, w)
@@ -197,7 +198,7 @@ func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
 	}
 	p := start(t)
 	run := p.settled(p.upload("memory.etl", string(content)))
-	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.WindowAnswers{Store: p.Store, Blobs: p.Blobs, Sandbox: workertest.Runner()}
 	defer func() { _ = windows.Close() }()
 	const mb = 1 << 20
 	for w, want := range map[capture.Window][3]analysis.Amount{ // allocated and transient virtual memory, growth of heaps

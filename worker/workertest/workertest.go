@@ -47,8 +47,8 @@ func Main(m *testing.M, change ...func(map[string]sandbox.Task)) {
 	testdb.Main(m, store.Migrate)
 }
 
-// ReadsInChildProcess reports whether workers read evidence in processes of their own.
-func ReadsInChildProcess() bool { return runner != nil }
+// Runner runs the tasks of workers in processes of their own; nil where they run in this one.
+func Runner() *sandbox.Runner { return runner }
 
 // Start runs a pipeline. The package's TestMain must call Main or testdb.Main.
 func Start(t testing.TB) *Pipeline {
