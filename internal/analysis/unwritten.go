@@ -47,14 +47,14 @@ func (r *Report) Unwritten() *Unwritten {
 // report.
 func (r *Report) Restore(u *Unwritten) error {
 	if len(u.Findings) != len(r.Findings) || len(u.StackKeys) != len(r.Sites)*len(Key{}) {
-		return fmt.Errorf("analysis: %d findings and %d bytes of keys are not of a report with %d findings and %d sites",
+		return fmt.Errorf("analysis: %d signatures and %d bytes of keys are not of a report with %d signatures and %d sites",
 			len(u.Findings), len(u.StackKeys), len(r.Findings), len(r.Sites))
 	}
 	r.Observation = u.Observation
 	for i := range r.Findings {
 		f, of := &r.Findings[i], &u.Findings[i]
 		if len(of.Alone) != len(f.Joined) {
-			return fmt.Errorf("analysis: finding %d has %d joined lines, not %d", i, len(f.Joined), len(of.Alone))
+			return fmt.Errorf("analysis: signature %d has %d joined lines, not %d", i, len(f.Joined), len(of.Alone))
 		}
 		f.SeveralStacks, f.MostHeld, f.Risk = of.SeveralStacks, of.MostHeld, of.Risk
 		for k := range f.Joined {
