@@ -274,7 +274,7 @@ type ToolConclusion struct {
 	Stack       StackID
 	Type        string // "Heap allocation(s)"
 	Usage       Usage  // what the function had not freed
-	UsageMargin int64  // by how many bytes the printed size may be wrong
+	UsageMargin int64  `json:"Margin"` // by how many bytes the printed size may be wrong
 	Percent     int    // the tool's own probability that it leaks; −1 for none
 	Samples     []Sample
 	Detached    bool // it is about handles or the like, not memory: no site has it

@@ -79,3 +79,11 @@ func TestAddress(t *testing.T) {
 		t.Error("a word was read as an address")
 	}
 }
+
+// Artifacts of DebugDiag that are stored already have the margin under its old name.
+func TestMarginOfStoredClaim(t *testing.T) {
+	var m capture.Memory
+	if err := json.Unmarshal([]byte(`{"claims":[{"Margin":512}]}`), &m); err != nil || m.Claims[0].UsageMargin != 512 {
+		t.Errorf("%+v, %v", m.Claims, err)
+	}
+}

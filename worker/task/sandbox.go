@@ -88,8 +88,8 @@ func RunReport(ctx context.Context, runner *sandbox.Runner, t Report, h Host) (M
 // A decodingHost gets captures and reports as a child process would hand them over: as what is stored decodes.
 type decodingHost struct{ Host }
 
-// Capture implements Host.
-func (h decodingHost) Capture(ctx context.Context, _ *capture.Capture, write func(io.Writer) error) error {
+// StoreCapture implements Host.
+func (h decodingHost) StoreCapture(ctx context.Context, _ *capture.Capture, write func(io.Writer) error) error {
 	var encoded bytes.Buffer
 	if err := write(&encoded); err != nil {
 		return err

@@ -59,19 +59,19 @@ func (h *toldHost) write(what string, to *[]byte, write func(io.Writer) error) e
 	return errors.Join(err, h.event(what))
 }
 
-func (h *toldHost) Capture(_ context.Context, _ *capture.Capture, write func(io.Writer) error) error {
+func (h *toldHost) StoreCapture(_ context.Context, _ *capture.Capture, write func(io.Writer) error) error {
 	h.artifacts = append(h.artifacts, nil)
 	return h.write("capture", &h.artifacts[len(h.artifacts)-1], write)
 }
 
-func (h *toldHost) Table(_ context.Context, sites int, write func(io.Writer) error) error {
+func (h *toldHost) StoreTable(_ context.Context, sites int, write func(io.Writer) error) error {
 	if sites == 0 {
 		return errors.New("a table without sites")
 	}
 	return h.write("table", &h.table, write)
 }
 
-func (h *toldHost) Names(_ context.Context, write func(io.Writer) error) error {
+func (h *toldHost) StoreNames(_ context.Context, write func(io.Writer) error) error {
 	var names []byte
 	return h.write("names", &names, write)
 }
@@ -188,5 +188,24 @@ func TestFoundFiles(t *testing.T) {
 		if _, err := d.open(t.Context(), number); err == nil || strings.HasPrefix(err.Error(), "opened") {
 			t.Errorf("%d: %v", number, err)
 		}
+	}
+}
+
+// A captureHost keeps the capture that it was given last.
+type captureHost struct {
+	Host
+	got *capture.Capture
+}
+
+func (h *captureHost) StoreCapture(_ context.Context, c *capture.Capture, write func(io.Writer) error) error {
+	h.got = c
+	return write(io.Discard)
+}
+
+// Without a child process, a host gets what its stored artifact holds too: later stages read nothing else.
+func TestCaptureIsDecodedInThisProcess(t *testing.T) {
+	to, c := &captureHost{}, &capture.Capture{Kind: "umdh", Snapshots: make([]capture.Snapshot, 1)}
+	if err := Host(decodingHost{to}).StoreCapture(t.Context(), nil, c.Write); err != nil || to.got == nil || to.got.Kind != "umdh" {
+		t.Errorf("%+v, %v", to.got, err)
 	}
 }
