@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/internal/db"
 )
@@ -53,3 +55,6 @@ func (s *Store) PreviewTriageWithin(ctx context.Context, project, signature stri
 	work time.Duration) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, work)
 }
+
+// ViewIn is a View of a transaction.
+func ViewIn(tx pgx.Tx) View { return View{db.In(tx)} }

@@ -37,11 +37,14 @@ func fillLatest(ctx context.Context, q db.Querier, list []*Signature) error {
 		Build, Measured string
 		figureRow
 	}
-	// "offset 0" keeps the order of the joins, as in figuresIn.
+	// Runs are hashed, as in sightingsOf. "offset 0" keeps the order of the joins, as in figuresIn.
 	rows, err := db.All[row](ctx, q, `
-		with newest as (
-			select distinct on (own.root_id) own.root_id, b.id as build_id, b.name as build
-			from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id
+		with asked as materialized (
+			select r.id, r.build_id, b.name as build, b.place from builds b join runs r on r.build_id = b.id
+			where b.project_id = any(array(select project_id from signatures where id = any($1)))),
+		newest as (
+			select distinct on (own.root_id) own.root_id, b.build_id, b.build
+			from signatures own join findings f on f.signature_id = own.id join asked b on b.id = f.run_id + 0
 			where own.root_id = any($1) order by own.root_id, `+newestFirst+`)
 		select n.root_id, n.build, g.*
 		from newest n, lateral (

@@ -32,14 +32,16 @@ type openLeakRow struct {
 // one, unless leaks are lost together.
 func (v View) ListOpenLeakCounts(ctx context.Context, projects []string) (map[string]leaks.OpenLeakCounts, error) {
 	rows, err := db.All[openLeakRow](ctx, db.Q(v), `
+		with newest as materialized ( -- once for a project, not for each of its leaks
+			select p.id, p.name, (
+				select b.id from builds b where b.project_id = p.id and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
+				order by `+newestFirst+` limit 1) as build
+			from projects p where p.name = any($1))
 		select project, case when leaks and open then name else '' end as name, case when leaks and open then build end as build,
 			state, leaks, older, count(*) as n
 		from (select p.name as project, s.text as name, s.last_bad_id as build, `+shownState+` as state, `+shownState+openStates+` as open,
-				s.worst = $2 as leaks, s.last_bad_id is distinct from newest.id as older
-			from projects p cross join lateral (select (
-				select b.id from builds b where b.project_id = p.id and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
-				order by `+newestFirst+` limit 1)) newest join signatures s on s.project_id = p.id
-			where p.name = any($1) and s.bad and s.alias_of is null) s
+				s.worst = $2 as leaks, s.last_bad_id is distinct from p.build as older
+			from newest p join signatures s on s.project_id = p.id where s.bad and s.alias_of is null) s
 		group by 1, 2, 3, 4, 5, 6`, projects, string(leaks.JudgedLeaking.Class()))
 	if err != nil {
 		return nil, db.Wrap("signatures that leak or grow", err)
