@@ -65,7 +65,7 @@ func (p *SignaturePage) NextAfterID() int64 {
 type SignatureRow struct {
 	Signature
 	// Strip has, in the order of Builds, the gravest outcome over the scenarios asked for. Of its figure only Class and
-	// Certain are known.
+	// Certain are known, so that among equal ones Run is the newest.
 	Strip []leaks.Outcome
 }
 

@@ -4,7 +4,8 @@
 //	go run ./tools/latency -rate 50 -for 1m http://127.0.0.1:8080 postgres://…
 //
 // The database is that of the server, which tools/fill has filled. Runs, leaks and builds are drawn from it: each
-// request is about another one, of the largest project in the first form, and half of the time in the second. Without
+// request is about another one, of the largest project in the first form, and half of the time in the second. With
+// -others it is about the other projects. Without
 // -rate one client asks for the pages one after the other. With -rate requests begin at that rate, whether or not those
 // before have ended, so that time spent waiting counts. Printed are the time to the first byte of the answer and the
 // bytes of the longest answer as sent, in zstd.
@@ -44,6 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	requests := flags.Int("n", 20, "the `number` of requests for each page, without -rate")
 	rate := flags.Float64("rate", 0, "`requests` a second, of all pages in turn; 0 for one client that asks page by page")
 	length := flags.Duration("for", time.Minute, "how long to ask, with -rate")
+	others := flags.Bool("others", false, "without -rate: ask about the other projects, and not about the largest")
 	only := flags.String("only", "", "ask only for pages whose name has this `text`")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("flags: %w", err)
@@ -62,10 +64,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	m := &meter{server: strings.TrimSuffix(flags.Arg(0), "/"), taken: map[string][]answer{}}
 	asked := slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return !strings.Contains(p.name, *only) })
-	if *rate > 0 {
+	switch {
+	case len(drawn.projects) < 2 && *others:
+		return errors.New("the database has no project beside the largest")
+	case *rate > 0:
 		m.load(ctx, drawn, asked, *rate, *length)
-	} else {
-		m.walk(ctx, drawn, asked, *requests)
+	default:
+		projects := drawn.projects[:1]
+		if *others {
+			projects = drawn.projects[1:]
+		}
+		m.walk(ctx, drawn, projects, asked, *requests)
 	}
 	m.print(out, asked)
 	return m.failure
@@ -86,11 +95,11 @@ type meter struct {
 	failure error               // the first one
 }
 
-// walk asks for each page, one request after the other; two more before are not counted.
-func (m *meter) walk(ctx context.Context, drawn *sample, asked []page, requests int) {
+// walk asks for each page, one request after the other, of the projects in turn; two more before are not counted.
+func (m *meter) walk(ctx context.Context, drawn *sample, projects []string, asked []page, requests int) {
 	for i := range asked {
 		for n := range requests + 2 {
-			m.ask(ctx, asked[i].name, drawn.address(&asked[i], drawn.projects[0]), n >= 2)
+			m.ask(ctx, asked[i].name, drawn.address(&asked[i], projects[n%len(projects)]), n >= 2)
 		}
 	}
 }

@@ -64,8 +64,9 @@ func readSample(ctx context.Context, conn *pgx.Conn, count int) (*sample, error)
 			from runs r join builds b on b.id = r.build_id cross join largest where r.analysed_at is not null)
 		select p.name as project, d.build, sc.name as scenario, d.id::text as run, s.text as leak, split_part(s.title, '::', 3) as word
 		from drawn d join projects p on p.id = d.project_id join scenarios sc on sc.id = d.scenario_id
-			cross join lateral (select s.text, s.title from signatures s where s.project_id = d.project_id and s.bad and s.alias_of is null
-				order by md5(s.id || '/' || d.at) limit 1) s
+			join (
+				select project_id, text, title, row_number() over (partition by project_id order by id) as at, count(*) over (partition by project_id) as n
+				from signatures where bad and alias_of is null) s on s.project_id = d.project_id and s.at = 1 + d.at % s.n
 		where d.at <= $1 order by d.large desc, d.at`, count)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs: %w", err)
