@@ -344,6 +344,32 @@ Heap                                     82        0` + "`" + `04c12000 (  76.07
 MEM_COMMIT                             1831        1` + "`" + `40000000 (   5.000 GB)   0.21%    0.00%
 PAGE_READWRITE | PAGE_GUARD              38        0` + "`" + `00080000 ( 512.000 kB)   0.00%    0.00%
 `,
+	"a header of heaps, and nothing below": `
+use heap: 82 regions, 79765504 bytes
+truncated (1, line 3): the list of !heap names no heap: the log is cut short or an excerpt
+=
+Heap                                     82        0` + "`" + `04c12000 (  76.070 MB)   0.00%    0.00%
+0:000> !heap
+Index   Address  Name      Debugging options enabled
+`,
+	"a header of heaps, and one below": `
+heap 0x150000 heap 32 bits
+no truncated
+=
+0:000> !heap
+Index   Address  Name      Debugging options enabled
+  1:   00150000
+`,
+	"a header of heaps behind heaps, and nothing below": `
+heap 0x150000 heap 32 bits
+no truncated
+=
+0:000> !heap
+Index   Address  Name      Debugging options enabled
+  1:   00150000
+0:000> !heap
+Index   Address  Name      Debugging options enabled
+`,
 	"a header of segment heaps, and nothing below": `
 heap 0x10000 NT heap 32 bits
 truncated (1, line 2): the table of segment heaps of !heap -s names no heap
