@@ -50,7 +50,7 @@ func ParseFrame(name, source string) (text capture.FrameText, address uint64, ok
 	switch {
 	case found && module != "" && function != "" && !strings.ContainsAny(module, "<>(:"):
 		text.Module, text.Function, text.Offset = module, function, offset
-	case placed && body != "" && !strings.ContainsAny(body, " <>(!"):
+	case placed && body != "" && !strings.ContainsAny(body, " <>(!:"):
 		text.Module, text.Offset = body, offset
 	case strings.Contains(name, "(") || strings.Contains(name, "::"): // a managed or a nameless module's function
 		text.Function, text.Offset = body, offset
