@@ -51,3 +51,15 @@ func TestLogGamma(t *testing.T) {
 		}
 	}
 }
+
+// The interval of a count is exact up to 100. Above it is an approximation, which differs by less than 1 in 1,000.
+func TestWhereTheIntervalIsExact(t *testing.T) {
+	for k, exact := range map[int64]bool{1: true, 2: true, 99: true, 100: true, 101: false, 102: false, 1000: false} {
+		low, high := poissonInterval(k)
+		n := float64(k)
+		off := max(math.Abs(gammaRegularized(n, low)-0.025), math.Abs(gammaRegularized(n+1, high)-0.975))
+		if (off < 1e-9) != exact || off > 1e-3 {
+			t.Errorf("the interval of %d is off by %g", k, off)
+		}
+	}
+}
