@@ -59,6 +59,38 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// The names and the report of one run are tried again. Another run keeps the errors of its own.
+func TestRetryOfOneRun(t *testing.T) {
+	s, _ := open(t)
+	var runs []int64
+	for _, build := range []string{"1", "2"} {
+		to := target
+		to.Build = build
+		runs = append(runs, addEvidence(t, s, to, "a.txt").RunID)
+		if err := s.CreateCaptures(t.Context(), claim(t, s),
+			[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a" + build}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the search for names, and the report
+			if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: "internal", Message: "x", Final: true, Version: "1"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n, err := s.RetryRun(t.Context(), runs[0]); n != 2 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	for i, code := range []string{"", "internal"} {
+		run := must[store.Run](t)(storetest.Now(t, s).FindRun(t.Context(), runs[i]))
+		if run.ErrorCode != code || (run.Error == "") != (code == "") {
+			t.Errorf("run %d: %q, %q; want %q", i, run.ErrorCode, run.Error, code)
+		}
+	}
+	if n, err := s.RetryRun(t.Context(), runs[1]); n != 2 || err != nil {
+		t.Errorf("the other run: %d, %v", n, err)
+	}
+}
+
 // Another version of heapdrift tries once the jobs that this version failed by a fault of its own.
 func TestRetryInternal(t *testing.T) {
 	s, _ := open(t)

@@ -320,6 +320,25 @@ func TestProgressChecked(t *testing.T) {
 	}
 }
 
+// A child tells its parent a percent or a stage that is new, and nothing twice.
+func TestProgressThatIsNew(t *testing.T) {
+	h := &progressParent{}
+	r := &remote{parent: h}
+	for _, p := range []struct {
+		percent int
+		stage   string
+	}{{0, ""}, {1, "a"}, {1, "a"}, {2, "a"}, {2, "b"}, {2, "b"}, {1, "b"}, {0, ""}} {
+		r.Progress(p.percent, p.stage)
+	}
+	if want := []string{"1 a", "2 a", "2 b", "1 b", "0 "}; !slices.Equal(h.heard, want) {
+		t.Errorf("%q, want %q", h.heard, want)
+	}
+}
+
+type progressParent struct{ progressHost }
+
+func (*progressParent) Ask(context.Context, sandbox.Question) (*os.File, error) { return nil, nil }
+
 // A progressHost hears progress.
 type progressHost struct {
 	Host

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"heapdrift/internal/analysis"
@@ -25,6 +27,26 @@ func TestScale(t *testing.T) {
 	}
 	if got := levelText(10 << 20); got != "10 MB" {
 		t.Error(got)
+	}
+}
+
+// Up to twelve builds have their names below the chart. Of more, each second or third has, and the last one always.
+func TestNamesBelowATrend(t *testing.T) {
+	for n, want := range map[int]string{2: "1 2", 11: "1 2 3 4 5 6 7 8 9 10 11", 12: "1 2 3 4 5 6 7 8 9 10 11 12",
+		13: "1 3 5 7 9 11 13", 24: "2 4 6 8 10 12 14 16 18 20 22 24", 25: "1 4 7 10 13 16 19 22 25"} {
+		c := &store.Coverage{Scenarios: []string{"a"}}
+		for i := range n {
+			c.Builds = append(c.Builds, store.BuildRef{Name: strconv.Itoa(i + 1)})
+			c.Cells = append(c.Cells, leaks.CoverageCell{Build: strconv.Itoa(i + 1), Scenario: "a", Run: int64(i + 1), Status: analysis.StatusLeak,
+				Totals: []leaks.TotalGrowth{{Unit: "hour", Bytes: 1 << 20, Low: 1 << 19, High: 1 << 21, Signatures: 1}}})
+		}
+		var got []string
+		for _, tick := range TrendOf(TrendQuery{Coverage: c}).ticks {
+			got = append(got, tick.text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%d builds: %q, want %s", n, got, want)
+		}
 	}
 }
 
