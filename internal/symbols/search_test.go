@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -159,6 +160,36 @@ func TestExportFarFromTheAddress(t *testing.T) {
 	for rva, want := range map[uint32]string{near: "First+0x80 approx", last: "First+0x1000 approx", far: ""} {
 		if frame := spell(got.Frames(rva)); frame != want {
 			t.Errorf("%#x is %q, want %q: %v", rva, frame, want, got)
+		}
+	}
+}
+
+// offlineShelf is a library that was not asked everywhere, and says so.
+type offlineShelf struct{ *shelf }
+
+func (a offlineShelf) Find(ctx context.Context, want Want) (*File, []capture.Attempt, error) {
+	f, tried, err := a.shelf.Find(ctx, want)
+	return f, append(tried, capture.Attempt{Place: "server", Result: ResultOffline, Detail: "not asked"}), err
+}
+
+// What stood in the way is named where no PDB was found. One that was found and names nothing is the reason itself.
+func TestHindranceOfAnID(t *testing.T) {
+	const id = "010000000000000000000000000000001"
+	for name, test := range map[string]struct {
+		pdb   bool
+		match string
+	}{
+		"no PDB":                   {false, "was not found; but server: not asked"},
+		"a PDB that names nothing": {true, "is there and names nothing"},
+	} {
+		program, s := till(1, 0, false), &shelf{}
+		program.Modules = nil
+		if test.pdb {
+			s.put(t, "a", "till.pdb", pdbOf(t, program))
+		}
+		got := resolve(t, Resolver{Library: offlineShelf{s}}, running(tillReturns, tillModule(id)))
+		if !strings.Contains(got.Match, test.match) || strings.Contains(got.Match, "but server") == test.pdb {
+			t.Errorf("%s: %q", name, got.Match)
 		}
 	}
 }

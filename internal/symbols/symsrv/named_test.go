@@ -3,6 +3,7 @@ package symsrv_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,5 +78,24 @@ func TestNamedStops(t *testing.T) {
 	var e *symsrv.Error
 	if len(got) != 10 || !errors.As(err, &e) || e.Code != symsrv.CodeTooMany {
 		t.Errorf("%d files, %v", len(got), err)
+	}
+}
+
+// A name in a store that leads nowhere, such as a link to a folder that is gone, is no trouble. One that cannot be read
+// is, and the other folders are searched all the same.
+func TestNamedPassesOverWhatIsGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		link, to string
+		trouble  bool
+	}{"gone": {"APP.pdb", "nowhere", false}, "a link to itself": {"APP.pdb", "APP.pdb", true}} {
+		root := plant(t, map[string]string{"app.pdb/1/app.pdb": right, "app.pdb/2/app.pdb": right})
+		if err := os.Symlink(filepath.Join(root, test.to), filepath.Join(root, test.link)); err != nil {
+			t.Skip("no links here:", err)
+		}
+		got, err := parse(t, root, symsrv.Options{}).FindByName(t.Context(), "app.pdb")
+		var e *symsrv.Error
+		if len(got) != 2 || (err != nil) != test.trouble || err != nil && (!errors.As(err, &e) || e.Code != symsrv.CodeUnreadable) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }

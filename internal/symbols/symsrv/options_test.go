@@ -2,6 +2,8 @@ package symsrv
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -25,5 +27,33 @@ func TestDefaultLimits(t *testing.T) {
 	got := Limits{Retries: -1, Backoff: -1, MaxBytes: math.MaxInt64}.withDefaults()
 	if got.Retries != 0 || got.Backoff != 0 || got.MaxBytes != math.MaxInt64-1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// An answer that is forgotten is gone from memory and from disk, and others stay. Without a folder there is nothing on
+// disk, and no file of that name in the working directory is touched.
+func TestForgottenAnswers(t *testing.T) {
+	const url, other = "https://host.example/a", "https://host.example/b"
+	t.Chdir(t.TempDir())
+	for _, directory := range []string{"", t.TempDir()} {
+		m := &missCache{directory: directory, keep: time.Hour}
+		m.add(url, ResultNotFound, "")
+		m.add(other, ResultMismatch, "wrong")
+		bystander := filepath.Base(m.file(url))
+		if directory == "" {
+			if err := os.WriteFile(bystander, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.forget(url)
+		if _, known := m.when(url); known {
+			t.Errorf("in %q: the answer is known still", directory)
+		}
+		if a, known := m.when(other); !known || a.detail != "wrong" {
+			t.Errorf("in %q: the other answer is %+v, %t", directory, a, known)
+		}
+		if _, err := os.Stat(m.file(url)); (err == nil) != (directory == "") {
+			t.Errorf("in %q: its file: %v", directory, err)
+		}
 	}
 }
