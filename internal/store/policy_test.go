@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
@@ -156,6 +157,22 @@ func TestQuarantine(t *testing.T) {
 		}
 		if v := l.gateOf("3"); v.Gate != leaks.GateFailed {
 			t.Errorf("%v: before it flapped: %s", order, v.Why)
+		}
+	}
+}
+
+// A guard looks at the runs up to the one that it judges: newer ones decide nothing.
+func TestPastOfARun(t *testing.T) {
+	shows := leaksReport(finding{signature: "A", class: leak, bytes: 5})
+	clean := leaksReport(finding{signature: "A", class: stable})
+	l := newLab(t)
+	for build, r := range map[string]*analysis.Report{"1": shows, "2": clean, "3": shows} {
+		l.run(build, r)
+	}
+	l.policy(`{"fail_on":["leak"],"noise":{"runs":3,"changes":2}}`)
+	for build, want := range map[string]leaks.Gate{"1": leaks.GateFailed, "3": leaks.GatePassed} {
+		if v := l.gateOf(build); v.Gate != want {
+			t.Errorf("build %s: %s, %s", build, v.Gate, v.Why)
 		}
 	}
 }
