@@ -127,7 +127,7 @@ func (s *session) exited(n int) error {
 		text += fmt.Sprintf(" of %d", s.Options.Snapshots)
 	}
 	s.rec.Notes = append(s.rec.Notes, text)
-	if s.plan.Collector.Take != nil && len(s.rec.Files) == 0 {
+	if len(s.rec.Files) == 0 {
 		return errors.New(text + ": there is no evidence")
 	}
 	s.say("%s; %s kept", text, quantity.Plural(len(s.rec.Files), "snapshot"))

@@ -182,3 +182,73 @@ func TestTraceEndsWithItsProgram(t *testing.T) {
 		})
 	}
 }
+
+// A watch that is stopped in a snapshot restores the settings at once: a dump takes long, and a console that is closed
+// leaves five seconds.
+func TestWatchIsStoppedInASnapshot(t *testing.T) {
+	f := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := "no snapshot was taken"
+		f.taken = func(int) {
+			cancel()
+			synctest.Wait()
+			left = f.registry.String()
+		}
+		time.AfterFunc(time.Hour, func() { f.system.Add(target.Info{Image: "app.exe"}) })
+		r := f.recorder(record.Options{Target: record.Target{Image: "app.exe"}, Every: time.Hour, Watch: true})
+		plan, err := r.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Watch(ctx, plan, func(context.Context, *record.Recording, error) {}); err != nil || left != "" {
+			t.Errorf("behind the snapshot there are %q, %v", left, err)
+		}
+	})
+	f.untouched(t)
+}
+
+// A watch goes on where a run cannot even begin, as its folder cannot be made: it tells so without a recording.
+func TestWatchWithoutAFolder(t *testing.T) {
+	f := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(90*time.Second, cancel)
+		r := f.recorder(record.Options{Target: record.Target{Image: "app.exe"}, Every: time.Hour, Watch: true})
+		plan, err := r.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Options.Dir = f.program() // a file
+		told := 0
+		if err := r.Watch(ctx, plan, func(_ context.Context, rec *record.Recording, failed error) {
+			if told++; rec != nil || failed == nil {
+				t.Errorf("told is %+v, %v", rec, failed)
+			}
+		}); err != nil || told != 2 {
+			t.Errorf("told %d times, %v", told, err)
+		}
+	})
+	f.untouched(t)
+}
+
+// The note of a program that ends early says of how many snapshots, where there is a number.
+func TestNoteOfAnEarlyEnd(t *testing.T) {
+	for snapshots, want := range map[int]string{0: "before snapshot 2", 1: "before snapshot 1 of 1", 2: "before snapshot 2 of 2"} {
+		f := newFake(t)
+		synctest.Test(t, func(t *testing.T) {
+			after := 90 * time.Second
+			if snapshots == 1 {
+				after = 30 * time.Second
+			}
+			time.AfterFunc(after, func() { f.system.All()[1].Exit(3) })
+			rec, err := f.record(t.Context(), record.Options{Target: app(), Snapshots: snapshots, Every: time.Minute})
+			note := "app.exe ended with exit code 3 " + want
+			if !slices.Contains(rec.Notes, note) || (err == nil) != (len(rec.Files) > 0) ||
+				strings.Contains(f.said(), note+"; 1 snapshot kept\n") != (err == nil) {
+				t.Errorf("%d snapshots: notes %q, %v; want %q\n%s", snapshots, rec.Notes, err, note, f.said())
+			}
+		})
+		f.untouched(t)
+	}
+}
