@@ -38,12 +38,13 @@ func TestProseEnds(t *testing.T) {
 	if got, _ := p.take(); got != "a\nb" {
 		t.Errorf("%q", got)
 	}
-	for _, n := range []int{maxText, maxText + 1} {
+	const most = 64 << 10
+	for _, n := range []int{most, most + 1} {
 		p.add([]byte(strings.Repeat("x", n)))
-		if cut := p.cut; cut != (n > maxText) {
+		if cut := p.cut; cut != (n > most) {
 			t.Errorf("%d bytes: cut %t", n, cut)
 		}
-		if got, _ := p.take(); len(got) != maxText || p.cut {
+		if got, _ := p.take(); len(got) != most || p.cut {
 			t.Errorf("%d bytes: %d are kept", n, len(got))
 		}
 	}

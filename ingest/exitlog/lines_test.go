@@ -103,3 +103,22 @@ func TestMoreListsThanAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Numbers of Valgrind have groups of digits, and behind them what is more or less than before. They have 18 digits at
+// most.
+func TestGroupedNumbers(t *testing.T) {
+	for text, want := range map[string]string{
+		"1,032 bytes": "1032| bytes", "1,032 (+24) bytes": "1032| bytes", "1,032 (-1,024) bytes": "1032| bytes",
+		"7 (24) bytes": "7| (24) bytes", "7 (+24 bytes": "7| (+24 bytes", "7": "7|",
+		"123456789012345678 bytes": "123456789012345678| bytes", "1234567890123456789 bytes": "none",
+		",7": "none", " 7": "none", "": "none", "x": "none",
+	} {
+		got := "none"
+		if v, rest, ok := cutGrouped([]byte(text)); ok {
+			got = fmt.Sprintf("%d|%s", v, rest)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

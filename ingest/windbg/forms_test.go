@@ -360,6 +360,30 @@ no truncated
 Index   Address  Name      Debugging options enabled
   1:   00150000
 `,
+	"a header of heaps, and a block below": `
+sample !heap -p -a: 0xaed3f58, 164 bytes
+truncated (1, line 2): the list of !heap names no heap: the log is cut short or an excerpt
+=
+0:000> !heap
+Index   Address  Name      Debugging options enabled
+    in busy allocation (  DPH_HEAP_BLOCK:         UserAddr         UserSize -         VirtAddr         VirtSize)
+                                 4fd22d8:          aed3f58               a4 -          aed3000             2000
+    6f13ab70 verifier!AVrfDebugPageHeapAllocate+0x00000240
+    00411a2f app!Leak+0x0000001f [c:\app\leak.cpp @ 12]
+`,
+	"segments of the collector that lack an address": `
+managed GC heap: 12288 bytes, small 12288, large 0, pinned 0, 1 segments
+malformed (2, line 6): 2 lines inside an output not understood, and not in the numbers
+=
+0:003> !eeheap -gc
+Number of GC Heaps: 1
+generation 0 starts at 0x014025ec
+ segment    begin allocated     size
+0019f2d0 10010000 10013000  0x00003000(12.288)
+01400000 01401000  0x00001800(6.144)
+01400000  0x00001800(6.144)
+GC Heap Size   0x3000(12.288)
+`,
 	"a header of heaps behind heaps, and nothing below": `
 heap 0x150000 heap 32 bits
 no truncated
