@@ -40,3 +40,22 @@ func TestEndOfAScope(t *testing.T) {
 		t.Error("a record that is shorter than its kind is read")
 	}
 }
+
+// An address belongs to the procedure that covers it: the last to start, and the first of the stream among those that
+// start together. A procedure covers its first address and not its end.
+func TestProcedureAt(t *testing.T) {
+	m := &module{procs: []proc{{start: 10, end: 20, reach: 20}, {start: 10, end: 30, reach: 30}, {start: 10, end: 15, reach: 30},
+		{start: 18, end: 19, reach: 30}, {start: 40, end: 40, reach: 40}}}
+	for rva, want := range map[uint32]int{9: -1, 10: 0, 14: 0, 15: 0, 17: 0, 18: 3, 19: 0, 20: 1, 29: 1, 30: -1, 39: -1, 40: -1} {
+		got := -1
+		p := m.find(rva)
+		for i := range m.procs {
+			if p == &m.procs[i] {
+				got = i
+			}
+		}
+		if got != want || (p == nil) != (want < 0) {
+			t.Errorf("%d: procedure %d, want %d", rva, got, want)
+		}
+	}
+}
