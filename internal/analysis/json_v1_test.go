@@ -10,7 +10,9 @@ import (
 
 // A report of the layout before keeps what tools say of its memory, with the stack of each claim and sample.
 func TestMemoryOfTheLayoutBefore(t *testing.T) {
-	stack := func(function string) string { return fmt.Sprintf(`"stack": [{"module": "app", "function": %q}]`, function) }
+	stack := func(function string) string {
+		return fmt.Sprintf(`"stack": [{"module": "app", "function": %q}]`, function)
+	}
 	r, err := ReadJSON(strings.NewReader(`{"schema": "` + Schema1 + `", "memory": [
 		{"source": "DebugDiag", "claims": [{"where": "app!a", ` + stack("a") + `, "samples": [{"size": 8, ` + stack("b") + `}]},
 			{"where": "app!c", ` + stack("c") + `}], "samples": [{"size": 16, ` + stack("d") + `}]},

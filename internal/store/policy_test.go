@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -26,7 +25,7 @@ func TestDefaultsOfAnAPI(t *testing.T) {
 	} else {
 		stop()
 	}
-	log, windows, queries := slog.New(slog.NewTextHandler(io.Discard, nil)), noWindows{}, &query.IndexCache{Budget: &memory.Budget{}}
+	log, windows, queries := slog.New(slog.DiscardHandler), noWindows{}, &query.IndexCache{Budget: &memory.Budget{}}
 	changes := make(chan struct{})
 	a = New(Options{Log: log, Windows: windows, Queries: queries, Poll: 2 * time.Second, Idle: 20 * time.Second,
 		Watch: func(int64) (<-chan struct{}, func()) { return changes, func() {} }})

@@ -54,7 +54,7 @@ func TestRowsThatOpen(t *testing.T) {
 		want     int
 	}{{false, nil, 1}, {true, nil, 1}, {false, &traceView{}, 1}, {true, &traceView{}, 2}} {
 		table := siteTable{rows: shown, stored: stored, selected: test.selected, trace: test.trace}
-		if got := table.openable(); len(got) != 1 || int(got[0].Ordinal) != test.want {
+		if got := table.openable(); len(got) != 1 || got[0].Ordinal != test.want {
 			t.Errorf("selected %t, trace %t: %+v", test.selected, test.trace != nil, got)
 		}
 	}
