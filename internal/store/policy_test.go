@@ -11,6 +11,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // policies are the policies of a project whose default is given as JSON.
@@ -157,6 +158,37 @@ func TestQuarantine(t *testing.T) {
 		}
 		if v := l.gateOf("3"); v.Gate != leaks.GateFailed {
 			t.Errorf("%v: before it flapped: %s", order, v.Why)
+		}
+	}
+}
+
+// Each project has the versions of its own policy, and none of another project's.
+func TestPoliciesOfTwoProjects(t *testing.T) {
+	s, _ := open(t)
+	for _, project := range []string{"one", "two", "three"} {
+		to := target
+		to.Project = project
+		addEvidence(t, s, to, "a.txt")
+	}
+	for version, project := range []string{"one", "two", "two"} {
+		change := store.PolicyChange{Policies: policies(t, `{"fail_on":["leak"]}`), Author: project, Version: -1}
+		if _, err := s.CreatePolicy(t.Context(), project, change); err != nil {
+			t.Fatal(version, err)
+		}
+	}
+	for project, want := range map[string]int{"one": 1, "two": 2, "three": 0} {
+		now := storetest.Now(t, s)
+		list, err := now.ListPolicies(t.Context(), project)
+		if err != nil || len(list) != want {
+			t.Errorf("%s has %d versions, want %d: %v", project, len(list), want, err)
+		}
+		for i := range list {
+			if list[i].Author != project {
+				t.Errorf("%s has a policy of %s", project, list[i].Author)
+			}
+		}
+		if file, err := now.FindPolicy(t.Context(), project); err != nil || file.Version != want {
+			t.Errorf("%s: version %d, want %d: %v", project, file.Version, want, err)
 		}
 	}
 }
