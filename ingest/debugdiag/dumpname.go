@@ -6,9 +6,51 @@ import (
 	"time"
 )
 
-// dumpNames is how DebugDiag names the dumps it writes:
+// A dumpNameParts is the name that DebugDiag gives to a dump that it writes:
 // leakyapp.exe__PID__4660__Date__03_14_2024__Time_10_22_07AM__511__Manual Dump.dmp
-var dumpNames = lazy(`(?i)^(.+?)__PID__(\d{1,10})__(?:Date__(\d{1,2})_(\d{1,2})_(\d{4})__Time_(\d{1,2})_(\d{2})_(\d{2})\s?([AP]M)?)?`)
+type dumpNameParts struct {
+	image, pid string
+	clock      [6]string // month, day, year, hour, minute, second; "" where the name has none
+	half       string    // AM, PM or ""
+}
+
+// dumpNamePartsOf takes a name apart.
+func dumpNamePartsOf(name string) (p dumpNameParts, ok bool) {
+	for i := 1; i < len(name); i++ {
+		s := scan{rest: name[i:]}
+		if s.word("__PID__"); s.failed {
+			continue
+		}
+		p.pid = s.digits(1, 10)
+		if s.word("__"); s.failed {
+			continue
+		}
+		p.image = name[:i]
+		parts := []struct {
+			before      string
+			least, most int
+		}{{"Date__", 1, 2}, {"_", 1, 2}, {"_", 4, 4}, {"__Time_", 1, 2}, {"_", 2, 2}, {"_", 2, 2}}
+		for n, part := range parts {
+			s.word(part.before)
+			p.clock[n] = s.digits(part.least, part.most)
+		}
+		if s.failed {
+			p.clock = [6]string{}
+			return p, !strings.Contains(p.image, "\n")
+		}
+		if len(s.rest) > 0 && strings.Contains(" \t\n\f\r", s.rest[:1]) {
+			s.rest = s.rest[1:]
+		}
+		for _, half := range []string{"AM", "PM"} {
+			if s.option(half) {
+				p.half = half
+				break
+			}
+		}
+		return p, !strings.Contains(p.image, "\n")
+	}
+	return p, false
+}
 
 // A dumpName is what the name of a dump says.
 type dumpName struct {
@@ -19,20 +61,20 @@ type dumpName struct {
 
 func parseDumpName(name string) dumpName {
 	name = name[strings.LastIndexAny(name, `\/`)+1:]
-	m := dumpNames().FindStringSubmatch(name)
-	if m == nil {
+	parts, ok := dumpNamePartsOf(name)
+	if !ok {
 		return dumpName{}
 	}
-	d := dumpName{image: m[1]}
-	if pid, err := strconv.ParseUint(m[2], 10, 32); err == nil {
+	d := dumpName{image: parts.image}
+	if pid, err := strconv.ParseUint(parts.pid, 10, 32); err == nil {
 		d.pid = uint32(pid)
 	}
 	n := [6]int{}
 	for i := range n {
-		n[i], _ = strconv.Atoi("0" + m[i+3]) // digits, few
+		n[i], _ = strconv.Atoi("0" + parts.clock[i]) // digits, few
 	}
 	month, day, year, hour, minute, second := n[0], n[1], n[2], n[3], n[4], n[5]
-	switch half := strings.ToUpper(m[9]); {
+	switch half := parts.half; {
 	case half != "" && (hour < 1 || hour > 12):
 		return d
 	case half == "PM" && hour < 12:

@@ -87,8 +87,6 @@ func (d *draft) handleType(caption, value string) {
 	d.memory.Handles = append(d.memory.Handles, h)
 }
 
-var allocationSize = lazy(`(?i)^Allocation Size *[-:] *(.+)$`)
-
 // A heapSize is blocks of one size in one heap.
 type heapSize struct {
 	heap capture.Address
@@ -97,12 +95,12 @@ type heapSize struct {
 
 // blocksOf takes a bar of allocations of one size: "Allocation Size - 1,024" with their count or their size in all.
 func (d *draft) blocksOf(caption, value string) {
-	m := allocationSize().FindStringSubmatch(caption)
-	if m == nil {
+	text := allocationSize(caption)
+	if text == "" {
 		return
 	}
-	each, _, ok := parseCount(m[1])
-	if size, sized := parseSize(m[1]); sized && size.margin() == 0 {
+	each, _, ok := parseCount(text)
+	if size, sized := parseSize(text); sized && size.margin() == 0 {
 		each, ok = size.at, true
 	}
 	if !ok || each <= 0 || each > maxSize {

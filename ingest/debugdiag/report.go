@@ -132,26 +132,21 @@ func (r *report) endSection(s section, whole bool) {
 	}
 }
 
-var (
-	reportFor = lazy(`(?i)^report for (.+)$`)
-	heapTitle = lazy(`(?i)^heap (?:\d+ - )?(0x[0-9a-f` + "`" + `]+)(?: ?\| ?(.+))?$`)
-)
-
 // heading takes a title; name is that of the anchor before it.
 func (r *report) heading(text, name string) {
 	r.ranking = rankingOf(text)
-	if m := reportFor().FindStringSubmatch(text); m != nil {
+	if dump := reportFor(text); dump != "" {
 		if r.current == nil || !r.hooked {
-			r.current, r.loose = r.draftOf(m[1]), topicDump
+			r.current, r.loose = r.draftOf(dump), topicDump
 		}
 		return
 	}
-	if m := heapTitle().FindStringSubmatch(text); m != nil {
+	if address, heap, ok := heapTitle(text); ok {
 		if r.repeated() {
 			return
 		}
-		if at, width, ok := parseAddress(m[1]); ok {
-			r.here().startHeap(capture.Address(at), m[2])
+		if at, width, ok := parseAddress(address); ok {
+			r.here().startHeap(capture.Address(at), heap)
 			r.here().address(at, width)
 		}
 		return
@@ -168,24 +163,25 @@ func (r *report) heading(text, name string) {
 	}
 }
 
-var (
-	leakTrackVersion = lazy(`(?i)^LeakTrack Version Loaded: *(\d+(?:\.\d+)*)`)
-	toolVersion      = lazy(`(?i)\bDebug ?Diag(?:nostic(?: Tool)?)?,? (?:version |v)(\d+(?:\.\d+)*)`)
-	sampleTitle      = lazy(`(?i)^Call stack sample \d+`)
-)
-
 // paragraph takes text outside of tables.
 func (r *report) paragraph(text string) {
-	switch {
-	case r.repeated():
-	case leakTrackVersion().MatchString(text):
-		r.here().leakTrack = leakTrackVersion().FindStringSubmatch(text)[1]
-	case sampleTitle().MatchString(text):
-		r.here().startSample(sampleTitle().FindString(text))
-	case toolVersion().MatchString(text):
-		r.version = toolVersion().FindStringSubmatch(text)[1]
-	case len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone ||
-		heapTitle().MatchString(text) || reportFor().MatchString(text)):
+	if r.repeated() {
+		return
+	}
+	if v := leakTrackVersion(text); v != "" {
+		r.here().leakTrack = v
+		return
+	}
+	if title := sampleTitle(text); title != "" {
+		r.here().startSample(title)
+		return
+	}
+	if v := toolVersion(text); v != "" {
+		r.version = v
+		return
+	}
+	_, _, isHeap := heapTitle(text)
+	if len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone || isHeap || reportFor(text) != "") {
 		r.heading(text, "") // titles of 1.x are bold text
 	}
 }

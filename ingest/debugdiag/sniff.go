@@ -15,10 +15,6 @@ var hooks = [][]byte{
 
 const hookMatches = 2
 
-// oldFacts is a fact that reports of all versions begin with, as the first cell of a row: pages about DebugDiag quote
-// it as prose.
-var oldFacts = lazy(`(?i)<td[^>]*>(?:\s|&nbsp;|</?(?:b|font|p|span|strong)\b[^>]*>)*Type of Analysis Performed`)
-
 // Sniff reports whether head looks like a report of DebugDiag. head is up to the first 64 KiB of a file, a MIME
 // document or a saved page. Pages that only write about DebugDiag are refused.
 func Sniff(head []byte) bool {
@@ -37,5 +33,5 @@ func Sniff(head []byte) bool {
 			matches++
 		}
 	}
-	return matches >= hookMatches || oldFacts().Match(text)
+	return matches >= hookMatches || hasOldFacts(string(text))
 }

@@ -4,7 +4,6 @@
 package build
 
 import (
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -70,37 +69,76 @@ func fromToolchain(recorded *debug.BuildInfo) Info {
 	return i
 }
 
-// pseudo are versions that the toolchain makes for commits without a tag: from none, from vX.Y.(Z-1), from vX.Y.Z-pre.
-var pseudo = regexp.MustCompile(`^(v\d+\.\d+\.\d+)-(?:(?:(.+)\.)?0\.)?\d{14}-[0-9a-f]{12}$`)
+const (
+	digits    = "0123456789"
+	hexDigits = digits + "abcdef"
+)
+
+// isOf reports whether a text is one or more of the bytes in set.
+func isOf(s, set string) bool { return s != "" && strings.Trim(s, set) == "" }
+
+// isRelease reports whether a tag is vX.Y.Z.
+func isRelease(tag string) bool {
+	numbers, isTag := strings.CutPrefix(tag, "v")
+	parts := strings.Split(numbers, ".")
+	return isTag && len(parts) == 3 && isOf(parts[0], digits) && isOf(parts[1], digits) && isOf(parts[2], digits)
+}
+
+// cutLast cuts a text at the last separator.
+func cutLast(s, separator string) (before, after string) {
+	at := strings.LastIndex(s, separator)
+	if at < 0 {
+		return "", s
+	}
+	return s[:at], s[at+len(separator):]
+}
+
+// pseudo takes a version apart that the toolchain makes for commits without a tag: vX.Y.Z-DATE-COMMIT from none,
+// vX.Y.Z-0.DATE-COMMIT from vX.Y.(Z-1), vX.Y.Z-PRE.0.DATE-COMMIT from vX.Y.Z-PRE.
+func pseudo(version string) (release, pre string, ok bool) {
+	const dateDigits, commitDigits = 14, 12
+	rest, commit := cutLast(version, "-")
+	release, rest, _ = strings.Cut(rest, "-")
+	if len(commit) != commitDigits || !isOf(commit, hexDigits) || !isRelease(release) || len(rest) < dateDigits ||
+		!isOf(rest[len(rest)-dateDigits:], digits) {
+		return "", "", false
+	}
+	if rest = rest[:len(rest)-dateDigits]; rest == "" || rest == "0." {
+		return release, "", true
+	}
+	pre, ok = strings.CutSuffix(rest, ".0.")
+	return release, pre, ok && pre != ""
+}
 
 // tagOf is the tag that a version of the toolchain comes from, and whether it is that of the commit itself.
 func tagOf(toolchain string) (tag string, exact bool) {
 	v := strings.TrimSuffix(toolchain, "+dirty")
-	m := pseudo.FindStringSubmatch(v)
+	release, pre, ok := pseudo(v)
 	switch {
-	case m == nil:
+	case !ok:
 		return v, strings.HasPrefix(v, "v")
-	case m[2] != "":
-		return m[1] + "-" + m[2], false
-	case m[1] == "v0.0.0":
+	case pre != "":
+		return release + "-" + pre, false
+	case release == "v0.0.0":
 		return "", false
 	}
-	major, patch := m[1][:strings.LastIndexByte(m[1], '.')+1], m[1][strings.LastIndexByte(m[1], '.')+1:]
+	major, patch := cutLast(release, ".")
 	n, err := strconv.Atoi(patch)
 	if err != nil || n == 0 {
 		return "", false
 	}
-	return major + strconv.Itoa(n-1), false // the toolchain has counted on from the tag
+	return major + "." + strconv.Itoa(n-1), false // the toolchain has counted on from the tag
 }
-
-var described = regexp.MustCompile(`^(v\d+\.\d+\.\d+(?:-.+)?)-(\d+)-g[0-9a-f]+$`)
 
 // Version makes a commit's version from the output of "git describe --tags --long"; describe is "" where no tag comes
 // before the commit.
 func Version(describe, commit string, modified bool) string {
 	tag, exact := "", false
-	if m := described.FindStringSubmatch(describe); m != nil {
-		tag, exact = m[1], m[2] == "0"
+	rest, hash := cutLast(describe, "-g")
+	before, count := cutLast(rest, "-")
+	release, pre, isPre := strings.Cut(before, "-")
+	if isOf(hash, hexDigits) && isOf(count, digits) && isRelease(release) && isPre == (pre != "") {
+		tag, exact = before, count == "0"
 	}
 	return name(tag, exact, commit, modified)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -23,15 +22,21 @@ const maxCounter = 64 << 10
 // counterTime is how long a URL may take to answer.
 const counterTime = 10 * time.Second
 
-var decimal = regexp.MustCompile(`\d+(\.\d+)?`)
-
-// ParseCounter finds the first number of a text.
+// ParseCounter finds the first number of a text: digits, and more of them behind a point.
 func ParseCounter(text []byte) (float64, error) {
-	found := decimal.Find(text)
-	if found == nil {
+	const digits = "0123456789"
+	first := bytes.IndexAny(text, digits)
+	if first < 0 {
 		return 0, errors.New("holds no number")
 	}
-	return strconv.ParseFloat(string(found), 64)
+	text = text[first:]
+	behind := bytes.TrimLeft(text, digits)
+	if point, found := bytes.CutPrefix(behind, []byte(".")); found {
+		if rest := bytes.TrimLeft(point, digits); len(rest) < len(point) {
+			behind = rest
+		}
+	}
+	return strconv.ParseFloat(string(text[:len(text)-len(behind)]), 64)
 }
 
 // readCounter reads how much work is done from a file, the lines of a file, or a URL.
