@@ -46,7 +46,7 @@ func (b *shownBlock) isSame(o *shownBlock) bool {
 func (o *collector) countOnce() {
 	byProcess := func(a, b shownBlock) int { return cmp.Compare(a.process, b.process) }
 	if !slices.IsSortedFunc(o.crtShown, byProcess) { // processes print in turns
-		slices.SortStableFunc(o.crtShown, byProcess)
+		sorting.Stable(o.crtShown, byProcess)
 	}
 	kept := o.crtShown[:0]
 	for rest := o.crtShown; len(rest) > 0; {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -134,7 +134,7 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 		}
 	}
 	// Sites of one stack that are of several kinds follow each other at times: all write the same frame to blame.
-	slices.SortStableFunc(list, func(a, b signedStack) int { return cmp.Compare(a.kind, b.kind) })
+	sorting.Stable(list, func(a, b signedStack) int { return cmp.Compare(a.kind, b.kind) })
 	for from := 0; from < len(list); {
 		to := from
 		for to < len(list) && list[to].kind == list[from].kind {
