@@ -30,6 +30,8 @@ type streams struct {
 	err io.Writer
 	// budget is how much memory the command may take.
 	budget *memory.Budget
+	// elevated says that Windows has restarted the command as administrator, in the console of its parent.
+	elevated bool
 }
 
 // A command is one subcommand. run returns the exit code; an error is printed and ends with exitInput unless it
@@ -116,7 +118,11 @@ func run(ctx context.Context, args []string, s streams) int {
 		if len(args) < len(words) || !slices.Equal(args[:len(words)], words) {
 			continue
 		}
-		code, err := c.within(ctx, args[len(words):], s)
+		ctx, rest, s, err := adopt(ctx, args[len(words):], s)
+		code := exitInput
+		if err == nil {
+			code, err = c.within(ctx, rest, s)
+		}
 		var usage *usageError
 		switch {
 		case errors.Is(err, flag.ErrHelp):

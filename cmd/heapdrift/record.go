@@ -40,11 +40,7 @@ func recordEvidence(ctx context.Context, args []string, s streams) (int, error) 
 	if slices.Equal(args, []string{selfTestChild}) {
 		return leakForSelfTest(ctx)
 	}
-	var f recordFlags
-	ctx, args, s, err := f.adopt(ctx, args, s)
-	if err != nil {
-		return exitInput, err
-	}
+	f := recordFlags{elevation: elevation{elevated: s.elevated}}
 	if err := f.parse("record", args, s); err != nil {
 		return exitUsage, err
 	}

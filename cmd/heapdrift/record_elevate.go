@@ -27,8 +27,16 @@ func elevatedLines() []string {
 // tokenFlag is a flag whose value is a secret, which is not printed.
 const tokenFlag = "token"
 
-// adopt makes a command that Windows has restarted as administrator one of its parent's console.
-func (f *recordFlags) adopt(ctx context.Context, args []string, s streams) (context.Context, []string, streams, error) {
+// An elevation is what a command has to do with the rights of an administrator.
+type elevation struct {
+	// elevate restarts the command as administrator where it needs one; elevated says that this has happened.
+	elevate, elevated bool
+	command           []string // its name and arguments, as they were given
+}
+
+// adopt makes a command that Windows has restarted as administrator one of its parent's console, which has its errors
+// then, too.
+func adopt(ctx context.Context, args []string, s streams) (context.Context, []string, streams, error) {
 	name, rest := elevate.Parent(args)
 	if name == "" {
 		return ctx, args, s, nil
@@ -37,13 +45,11 @@ func (f *recordFlags) adopt(ctx context.Context, args []string, s streams) (cont
 	if err != nil {
 		return ctx, rest, s, err
 	}
-	f.elevated = true
-	s.in, s.out, s.err = in, out, errs
-	return ctx, rest, s, nil
+	return ctx, rest, streams{in: in, out: out, err: errs, elevated: true}, nil
 }
 
 // system are the processes of this machine.
-func (f *recordFlags) system() target.System {
+func (f *elevation) system() target.System {
 	if f.elevated {
 		return administrator{target.Windows{}}
 	}
@@ -58,7 +64,7 @@ type administrator struct{ target.System }
 func (administrator) Elevated() bool { return true }
 
 // restart continues the command as administrator, in this console.
-func (f *recordFlags) restart(ctx context.Context, s streams) (int, error) {
+func (f *elevation) restart(ctx context.Context, s streams) (int, error) {
 	fmt.Fprintf(s.err, "%-10s restarting as administrator, which Windows asks you for\n", "elevate")
 	command, token := withoutToken(f.command)
 	var more []string

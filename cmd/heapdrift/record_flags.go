@@ -35,9 +35,7 @@ type recordFlags struct {
 	pauseLimit                             time.Duration
 	undo, status, selfTest, force, endless bool
 	report, at                             string
-	// elevate restarts the command as administrator where it needs one; elevated says that this has happened.
-	elevate, elevated bool
-	command           []string // the name of the command and its arguments
+	elevation
 	// pushed are the runs of a watch on the server, by folder; nil outside of one.
 	pushed map[string]int64
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 // snapshotFlags are the flags of snapshot.
 type snapshotFlags struct {
+	elevation
 	pid    uint
 	output string
 	opt    livesnapshot.Options
@@ -28,7 +30,7 @@ type snapshotFlags struct {
 
 // takeSnapshot takes a snapshot of the heaps of a process on this machine, and writes it to a file.
 func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
-	var f snapshotFlags
+	f := snapshotFlags{elevation: elevation{elevated: s.elevated, command: append([]string{"snapshot"}, args...)}}
 	set := flag.NewFlagSet("snapshot", flag.ContinueOnError)
 	set.UintVar(&f.pid, "pid", 0, "`number` of the process")
 	set.StringVar(&f.output, "o", "", "output `file` (default NAME-PID-TIME.hdsnap)")
@@ -41,6 +43,8 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	set.StringVar(&f.run.Scenario, "scenario", "", "scenario, for the header of the file")
 	set.Int64Var(&f.work, "work", -1, "work that the process has done so far, for the header of the file")
 	set.StringVar(&f.run.WorkUnit, "work-unit", "", "unit of --work, for example document")
+	set.BoolVar(&f.elevate, "elevate", false,
+		"where only an administrator may read the process, ask Windows for it and continue in this console")
 	rest, err := parse(set, args, s)
 	if err != nil {
 		return exitUsage, err
@@ -58,9 +62,29 @@ func takeSnapshot(ctx context.Context, args []string, s streams) (int, error) {
 	}
 	c, cost, err := livesnapshot.Take(ctx, uint32(f.pid), f.opt)
 	if err != nil {
-		return exitInput, err
+		return f.refused(ctx, err, s)
 	}
 	return f.finish(c, cost, s)
+}
+
+// refused answers that no snapshot was taken. A process that only an administrator may read is read by one with
+// --elevate; without it the lines to run are printed.
+func (f *snapshotFlags) refused(ctx context.Context, err error, s streams) (int, error) {
+	var own *livesnapshot.Error
+	if !errors.As(err, &own) || own.Code != livesnapshot.CodeAccess || f.system().Elevated() {
+		return exitInput, err
+	}
+	if f.elevate {
+		code, err := f.restart(ctx, s)
+		if err != nil {
+			return exitInput, err
+		}
+		return code, nil
+	}
+	for _, line := range elevatedLines() {
+		fmt.Fprintf(s.err, "%-10s %s\n", "elevated", line)
+	}
+	return exitInput, fmt.Errorf("%w: add --elevate, or run this line in a console of an administrator", err)
 }
 
 // fileStem is the name of a program as the beginning of a file name. It comes from the process, which may call itself

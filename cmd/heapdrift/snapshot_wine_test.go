@@ -20,8 +20,10 @@ import (
 )
 
 // victim is a program with known memory: 3,000 blocks of 100 bytes in a heap of its own, 8 MB of VirtualAlloc, and a
-// thread that counts. For each line of its input it tells how often that thread was suspended, and how far it is.
+// thread that counts. For each line of its input it tells how often that thread was suspended, and how far it is. From a
+// line "A" on, nobody may open it.
 const victim = `#include <windows.h>
+#include <sddl.h>
 #include <stdio.h>
 static volatile LONG counted;
 static DWORD WINAPI count(void *unused) { for (;;) { InterlockedIncrement(&counted); Sleep(0); } }
@@ -33,6 +35,9 @@ int main(void) {
 	printf("%lu\n", GetCurrentProcessId());
 	fflush(stdout);
 	for (char line[64]; fgets(line, sizeof line, stdin);) {
+		PSECURITY_DESCRIPTOR nobody;
+		if (*line == 'A' && !(ConvertStringSecurityDescriptorToSecurityDescriptorA("D:P(D;;GA;;;WD)", SDDL_REVISION_1, &nobody, 0) &&
+			SetKernelObjectSecurity(GetCurrentProcess(), DACL_SECURITY_INFORMATION, nobody))) return 8;
 		DWORD suspended = SuspendThread(thread);
 		ResumeThread(thread);
 		printf("%lu %ld\n", suspended, counted);
@@ -52,7 +57,7 @@ type runningVictim struct {
 
 func startVictim(t *testing.T, w *windowsClient) *runningVictim {
 	t.Helper()
-	testwine.Compile(t, victim, filepath.Join(w.dir, "victim.exe"))
+	testwine.Compile(t, victim, filepath.Join(w.dir, "victim.exe"), "-ladvapi32")
 	v := &runningVictim{T: t, cmd: w.wine.Command(t.Context(), w.dir, filepath.Join(w.dir, "victim.exe"))}
 	var err error
 	if v.in, err = v.cmd.StdinPipe(); err != nil {
@@ -82,13 +87,19 @@ func (v *runningVictim) line() string {
 	return strings.TrimSpace(v.out.Text())
 }
 
+// ask sends a line and returns what the program answers.
+func (v *runningVictim) ask(line string) string {
+	v.Helper()
+	if _, err := io.WriteString(v.in, line); err != nil {
+		v.Fatal(err)
+	}
+	return v.line()
+}
+
 // state asks how often the counting thread is suspended, and how far it has counted.
 func (v *runningVictim) state() (suspended, counted int) {
 	v.Helper()
-	if _, err := io.WriteString(v.in, "?\n"); err != nil {
-		v.Fatal(err)
-	}
-	if _, err := fmt.Sscan(v.line(), &suspended, &counted); err != nil {
+	if _, err := fmt.Sscan(v.ask("?\n"), &suspended, &counted); err != nil {
 		v.Fatal(err)
 	}
 	return suspended, counted
@@ -139,9 +150,33 @@ func TestSnapshotOnWindows(t *testing.T) {
 		!strings.Contains(errs, "no process has this number") {
 		t.Errorf("no process: exit code %d\n%s%s", code, out, errs)
 	}
+	snapshotElevated(w, v)
 	_ = v.in.Close()
 	if _ = v.cmd.Wait(); v.cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("the process ended with %d", v.cmd.ProcessState.ExitCode())
+	}
+}
+
+// A process that Windows does not let be read is tried again as administrator with --elevate, in the same console.
+// Without it the lines to run are printed. Wine's "runas" asks nobody, and its administrators may do what all users may:
+// the second try fails as the first.
+func snapshotElevated(w *windowsClient, v *runningVictim) {
+	v.ask("A\n")
+	testwine.Compile(w.T, limitedProgram, filepath.Join(w.dir, "limited.exe"), "-municode", "-ladvapi32")
+	limited := func(args ...string) (string, string, int) {
+		w.Helper()
+		return w.finish(w.wine.Command(w.Context(), w.dir, filepath.Join(w.dir, "limited.exe"),
+			append([]string{w.program, "snapshot", "--pid", v.pid}, args...)...))
+	}
+	const refused, restarted, lines = "Windows does not let it be read", "restarting as administrator", "elevated   pushd "
+	out, errs, code := limited("-o", "denied.hdsnap")
+	if code != exitInput || !strings.Contains(errs, refused) || !strings.Contains(errs, "add --elevate") ||
+		!strings.Contains(errs, lines) || strings.Contains(errs, restarted) {
+		w.Errorf("without --elevate: exit code %d\n%s%s", code, out, errs)
+	}
+	out, errs, code = limited("--elevate", "-o", "denied.hdsnap")
+	if code != exitInput || strings.Count(errs, restarted) != 1 || strings.Count(errs, refused) != 1 || strings.Contains(errs, lines) {
+		w.Errorf("with --elevate: exit code %d\n%s%s", code, out, errs)
 	}
 }
 

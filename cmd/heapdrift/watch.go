@@ -16,11 +16,7 @@ import (
 // watch records every run of a program until it is stopped. Each run of the program is a run of the project; its
 // snapshots are pushed as they come.
 func watch(ctx context.Context, args []string, s streams) (int, error) {
-	var f recordFlags
-	ctx, args, s, err := f.adopt(ctx, args, s)
-	if err != nil {
-		return exitInput, err
-	}
+	f := recordFlags{elevation: elevation{elevated: s.elevated}}
 	if err := f.parse("watch", args, s); err != nil {
 		return exitUsage, err
 	}
