@@ -26,6 +26,8 @@ type pushFlags struct {
 	wait                                                                time.Duration
 	outputs                                                             map[string]*string // by format, the file
 	acceptPresent, dryRun, quiet                                        bool
+	// tries is how often a request is tried without progress; 0 for the default of CI jobs.
+	tries int
 	// sent is told of the run when the server has its evidence; nil for nobody.
 	sent func(client *push.Client, run int64)
 }
@@ -97,6 +99,7 @@ func (f *pushFlags) push(ctx context.Context, patterns []string, s streams) (int
 	if err != nil {
 		return exitUsage, &usageError{err.Error()}
 	}
+	client.Tries = f.tries
 	plan, err := f.plan(ctx, patterns)
 	if err == nil && f.again {
 		client.Note = func(text string) { fmt.Fprintln(s.err, text) }

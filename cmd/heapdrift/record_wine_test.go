@@ -28,7 +28,7 @@ func TestRecordOnWindows(t *testing.T) {
 	c := newRecordingClient(&windowsClient{t, wine, program, dir})
 	for name, test := range map[string]func(*recordingClient){
 		"umdh": recordUMDH, "auto": recordAuto, "dump": recordDump, "trace": recordTrace, "marks": recordMarks, "event": recordEvents, "elevated": recordElevated, "early exit": recordEarlyExit,
-		"killed": recordKilled, "ctrl c": recordInterrupted, "push": recordAndPush, "watch": watchAndPush,
+		"killed": recordKilled, "ctrl c": recordInterrupted, "push": recordAndPush, "watch": watchAndPush, "watch without the server": watchThroughOutage,
 		"self-test": recordSelfTest, "usage": recordUsage,
 	} {
 		t.Run(name, func(t *testing.T) { test(c.in(t)) })

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"time"
 
-	"heapdrift/internal/push"
 	"heapdrift/internal/record"
 	"heapdrift/internal/record/flags"
 )
@@ -39,14 +35,22 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 	if plan == nil || err != nil {
 		return code, err
 	}
+	var server *watchPush
 	if f.push.url != "" {
-		r.Taken = func(ctx context.Context, rec *record.Recording) { f.pushWatched(ctx, rec, s) }
+		server = f.newWatchPush(s)
+		defer server.close()
+		r.Taken = server.taken
+		go server.retry(ctx)
 	}
 	err = r.Watch(ctx, plan, func(ctx context.Context, rec *record.Recording, failed error) {
-		if rec != nil && len(rec.Files) > 0 && f.push.url != "" {
-			f.reportEnd(ctx, rec, s)
+		if rec == nil || len(rec.Files) == 0 {
+			return
 		}
-		if rec == nil || len(rec.Files) == 0 || f.push.url != "" || errors.Is(failed, record.ErrInterrupted) {
+		if server != nil {
+			server.end(ctx, rec)
+			return
+		}
+		if errors.Is(failed, record.ErrInterrupted) {
 			return
 		}
 		if _, err := f.conclude(ctx, rec, s); err != nil {
@@ -61,28 +65,4 @@ func watch(ctx context.Context, args []string, s streams) (int, error) {
 		return exitSettings, err
 	}
 	return exitOK, err
-}
-
-// pushWatched pushes all that a run has so far. What the server has is not sent again, so that a lost connection costs
-// nothing but time.
-func (f *recordFlags) pushWatched(ctx context.Context, rec *record.Recording, s streams) {
-	p := *f
-	p.push.run = fmt.Sprintf("%s %s PID %d", rec.Host, rec.Process.Started.UTC().Format(time.DateTime), rec.Process.PID)
-	if _, err := p.conclude(ctx, rec, s); err != nil {
-		fmt.Fprintf(s.err, "watch: %v; the next snapshot tries again\n", err)
-	}
-}
-
-// reportEnd tells the server that a recording of a watch has ended, and which settings are changed still.
-func (f *recordFlags) reportEnd(ctx context.Context, rec *record.Recording, s streams) {
-	run, known := f.pushed[rec.Dir]
-	if !known {
-		return // no push came through
-	}
-	client, err := push.NewClient(f.push.url, cmp.Or(f.push.token, os.Getenv("HEAPDRIFT_TOKEN")))
-	if err != nil {
-		fmt.Fprintf(s.err, "watch: %v\n", err)
-		return
-	}
-	f.tell(ctx, client, run, rec, s)
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"heapdrift/ingest/quantity"
+	"heapdrift/internal/push"
+	"heapdrift/internal/record"
+)
+
+const (
+	// watchTries is how often a push of a watch tries to reach the server: it holds up the next snapshot.
+	watchTries = 3
+	// watchRetry is how long after a failure the runs that have ended are pushed again, where no snapshot does it before.
+	watchRetry = time.Minute
+)
+
+// A watchedRun is a run of the program whose evidence the server does not have as a whole.
+type watchedRun struct {
+	rec   *record.Recording
+	sent  int  // files that the server has
+	ended bool // no further snapshot comes
+}
+
+// A watchPush pushes the runs of a watch. Where the server cannot be reached, it keeps them, and pushes them in their
+// order when it can be reached again.
+type watchPush struct {
+	send func(context.Context, *record.Recording) error // all files; those that the server has are not sent again
+	tell func(context.Context, *record.Recording)       // the end, and which settings are still changed
+	say  func(format string, args ...any)
+
+	mu     sync.Mutex
+	runs   []*watchedRun
+	failed string // the last failure that was said
+}
+
+// find returns the run of a recording, or nil.
+func (w *watchPush) find(rec *record.Recording) *watchedRun {
+	for _, run := range w.runs {
+		if run.rec.Dir == rec.Dir {
+			return run
+		}
+	}
+	return nil
+}
+
+// taken pushes a run that has a new snapshot, and what is kept of those before.
+func (w *watchPush) taken(ctx context.Context, rec *record.Recording) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.find(rec) == nil {
+		w.runs = append(w.runs, &watchedRun{rec: rec})
+	}
+	w.flush(ctx, false)
+}
+
+// end tells the server that a run has ended, after all its files.
+func (w *watchPush) end(ctx context.Context, rec *record.Recording) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	own := *rec // the watch goes on to change the other one's settings
+	if run := w.find(rec); run != nil {
+		run.rec, run.ended = &own, true
+		w.flush(ctx, false)
+		return
+	}
+	w.tell(ctx, &own) // again, with its settings restored
+}
+
+// flush pushes what the server does not have, up to the first failure. The callers hold the lock.
+func (w *watchPush) flush(ctx context.Context, onlyEnded bool) {
+	kept := w.runs[:0]
+	failed := false
+	for _, run := range w.runs {
+		if failed || onlyEnded && !run.ended {
+			kept = append(kept, run)
+			continue
+		}
+		files := len(run.rec.Files)
+		if files > run.sent {
+			if err := w.send(ctx, run.rec); err != nil {
+				if text := err.Error(); text != w.failed {
+					w.say("watch: %v; the snapshots are kept, and pushed later", err)
+					w.failed = text
+				}
+				failed, kept = true, append(kept, run)
+				continue
+			}
+			run.sent, w.failed = files, ""
+		}
+		if run.ended {
+			w.tell(ctx, run.rec)
+		} else {
+			kept = append(kept, run)
+		}
+	}
+	clear(w.runs[len(kept):])
+	w.runs = kept
+}
+
+// retry pushes the runs that have ended, now and then, until ctx ends: the program may not start again for days.
+func (w *watchPush) retry(ctx context.Context) {
+	tick := time.NewTicker(watchRetry)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			w.mu.Lock()
+			w.flush(ctx, true)
+			w.mu.Unlock()
+		}
+	}
+}
+
+// close says which snapshots the server does not have when the watch ends.
+func (w *watchPush) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, run := range w.runs {
+		if missing := len(run.rec.Files) - run.sent; missing > 0 {
+			w.say("kept       %s that the server does not have; heapdrift push \"%s\" pushes them, with --run \"%s\"",
+				quantity.Plural(missing, "snapshot"), filepath.Join(run.rec.Dir, "*"+filepath.Ext(run.rec.Files[0])), watchedName(run.rec))
+		}
+	}
+}
+
+// watchedName is the name of a run on the server: the same for each of its snapshots.
+func watchedName(rec *record.Recording) string {
+	return fmt.Sprintf("%s %s PID %d", rec.Host, rec.Process.Started.UTC().Format(time.DateTime), rec.Process.PID)
+}
+
+// newWatchPush pushes to the server of --push.
+func (f *recordFlags) newWatchPush(s streams) *watchPush {
+	f.push.tries = watchTries
+	return &watchPush{
+		send: func(ctx context.Context, rec *record.Recording) error {
+			p := *f
+			p.push.run = watchedName(rec)
+			_, err := p.conclude(ctx, rec, s)
+			return err
+		},
+		tell: func(ctx context.Context, rec *record.Recording) {
+			run, known := f.pushed[rec.Dir]
+			if !known {
+				return // no push came through
+			}
+			client, err := push.NewClient(f.push.url, cmp.Or(f.push.token, os.Getenv("HEAPDRIFT_TOKEN")))
+			if err != nil {
+				fmt.Fprintf(s.err, "watch: %v\n", err)
+				return
+			}
+			f.tell(ctx, client, run, rec, s)
+		},
+		say: func(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) },
+	}
+}
