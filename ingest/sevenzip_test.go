@@ -119,7 +119,7 @@ func Test7zClaims(t *testing.T) {
 			evidence.CodeDamagedArchive, "contradicts itself"},
 		"PPMd with 4 GB": {sevenZip{coder: props("\x03\x04\x01", 6, 0xFF, 0xFF, 0xFF, 0xFF)}.file(log),
 			evidence.CodeUnsupportedFormat, "4095 MB"},
-		"Delta over 256": {sevenZip{coder: props("\x03", 0xFF)}.file(log),
+		"Delta without a distance": {sevenZip{coder: []byte{0x01, 0x03}}.file(log),
 			evidence.CodeDamagedArchive, "contradicts itself"},
 		"Zstandard": {sevenZip{coder: props("\x04\xf7\x11\x01", 1, 5, 0)}.file(log),
 			evidence.CodeUnsupportedFormat, "04f71101"},

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/evidence"
+	"heapdrift/ingest/sevenzip"
 )
 
 // A wrapping is a way that evidence may be packed.
@@ -30,7 +31,7 @@ type packing struct {
 var packings = []packing{
 	{"\x1f\x8b", wrapGzip, "a gz file"}, {"\x28\xb5\x2f\xfd", wrapZstd, "a zst file"},
 	{"PK\x03\x04", wrapZip, "a zip archive"}, {"PK\x05\x06", wrapZip, "a zip archive"},
-	{signature7z, wrap7z, "a 7z archive"},
+	{sevenzip.Signature, wrap7z, "a 7z archive"},
 }
 
 // A foreigner is a kind of file that people upload and that is not read.

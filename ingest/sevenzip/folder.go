@@ -1,0 +1,64 @@
+package sevenzip
+
+import (
+	"io"
+	"slices"
+)
+
+// folder opens what comes out of a folder.
+func (a *Archive) folder(f *folder) (io.Reader, error) {
+	u := unpacker{archive: a, folder: f, begun: make([]bool, len(f.coders))}
+	r, err := u.output(f.main)
+	if err == nil && slices.Contains(u.begun, false) { // coders that nothing comes from
+		return nil, errHeaderClaims
+	}
+	return r, err
+}
+
+// An unpacker connects the coders of a folder.
+type unpacker struct {
+	archive *Archive
+	folder  *folder
+	begun   []bool // the coders whose inputs are or were looked for
+}
+
+// output opens what comes out of a coder.
+func (u *unpacker) output(number int) (io.Reader, error) {
+	if u.begun[number] { // coders that feed each other
+		return nil, errHeaderClaims
+	}
+	u.begun[number] = true
+	c := &u.folder.coders[number]
+	in := make([]io.Reader, c.inputs)
+	for i := range in {
+		var err error
+		if in[i], err = u.input(c.first + uint64(i)); err != nil {
+			return nil, err
+		}
+	}
+	size := u.folder.sizes[number]
+	r, err := methods[c.method].open(c.properties, size, in)
+	if err != nil {
+		return nil, damage(err)
+	}
+	return io.LimitReader(r, int64(size)), nil
+}
+
+// input opens what goes into a coder: a packed stream, or what comes out of another coder.
+func (u *unpacker) input(number uint64) (io.Reader, error) {
+	for _, p := range u.folder.pairs {
+		if p.input == number {
+			return u.output(int(p.output))
+		}
+	}
+	room := uint64(u.archive.size) - signatureSize
+	for i, input := range u.folder.inputs {
+		if p := u.folder.packed[i]; input == number {
+			if p.offset > room || p.size > room-p.offset {
+				return nil, errHeaderClaims
+			}
+			return io.NewSectionReader(u.archive.src, int64(p.offset)+signatureSize, int64(p.size)), nil
+		}
+	}
+	return nil, errHeaderClaims
+}
