@@ -4,7 +4,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -130,14 +130,23 @@ func watchThroughOutage(c *recordingClient) {
 	if err != nil || len(folders) != 2 {
 		c.Fatalf("%q, %v", folders, err)
 	}
+	var runs []string // their numbers on the server
+	for line := range strings.Lines(said()) {
+		if _, number, ok := strings.Cut(strings.TrimSpace(line), n.address+"/runs/"); ok && !slices.Contains(runs, number) {
+			runs = append(runs, number)
+		}
+	}
+	if len(runs) != 2 {
+		c.Fatalf("runs %q", runs)
+	}
 	for i, folder := range folders {
 		s, err := record.ReadSidecar(folder)
 		if err != nil {
 			c.Fatal(err)
 		}
-		status, text := call(c.T, "GET", url+"/api/v1/runs/"+strconv.Itoa(i+1), "")
-		if files := strings.Count(text, `"digest"`); status != 200 || files != len(s.Snapshots) {
-			c.Errorf("run %d: the server has %d files of %d: %d %s", i+1, files, len(s.Snapshots), status, text)
+		status, text := call(c.T, "GET", url+"/api/v1/runs/"+runs[i], "")
+		if files := strings.Count(text, `"sha256"`); status != 200 || files != len(s.Snapshots) {
+			c.Errorf("run %s: the server has %d files of %d: %d %s", runs[i], files, len(s.Snapshots), status, text)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func mayRepeat(blocks []shownBlock) bool {
 
 // dropRepeated takes blocks of one process out of the counts that a list before has as well, and returns the others.
 func (o *collector) dropRepeated(blocks []shownBlock) []shownBlock {
-	slices.SortFunc(blocks, func(a, b shownBlock) int {
+	sorting.Unstable(blocks, func(a, b shownBlock) int {
 		if c := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.address, b.address)); c != 0 {
 			return c
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/sorting"
 )
 
 // The debug CRT and Visual Leak Detector may both list what one process left. Both print the address of each block as
@@ -67,8 +68,8 @@ func (o *collector) sameBlocks(ctx context.Context) map[int32][]listedStack {
 		files[n] = fileName(o.crt.texts[o.crt.blocks[n].file])
 	}
 	byAddress := func(a, b shownBlock) int { return a.compare(&b) }
-	slices.SortFunc(o.crtShown, byAddress)
-	slices.SortFunc(o.vldShown, byAddress)
+	sorting.Unstable(o.crtShown, byAddress)
+	sorting.Unstable(o.vldShown, byAddress)
 	all := map[int32][]listedStack{}
 	for crt, vld := o.crtShown, o.vldShown; len(crt) > 0 && len(vld) > 0; {
 		process := max(crt[0].process, vld[0].process)
