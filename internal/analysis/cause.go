@@ -39,6 +39,31 @@ type LostTogetherRate struct {
 	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
 	Count float64 `json:"count"` // blocks per Unit
 	Bytes float64 `json:"bytes"` // bytes per Unit
+	// Span is how many Units the run lasted; 0 where an older version has not stored that.
+	Span float64 `json:"span,omitempty"`
+}
+
+// State states the growth of a cause; a is what its members hold together.
+func (c *LostTogetherRate) State(a *Amounts) score.StatedGrowth {
+	return score.StateGrowth(c.Bytes, c.Unit, c.Span, a.grownBytes())
+}
+
+// StateRate states how fast a finding grows; nil where no rate is known.
+func (f *Finding) StateRate() *score.StatedGrowth {
+	if f.Rate == nil {
+		return nil
+	}
+	g := f.Rate.State(f.grownBytes())
+	return &g
+}
+
+// grownBytes are the bytes that the run grew by; nil where the evidence does not tell.
+func (a *Amounts) grownBytes() *int64 {
+	if a.Growth == nil {
+		return nil
+	}
+	bytes := a.GrowthBeforeExit().Bytes
+	return &bytes
 }
 
 // A LostTogetherPart is the part that one finding has of each object of its cause.
@@ -75,12 +100,12 @@ func (c *LostTogether) CountText() string {
 	return what + quantity.Plural(len(c.Members), "stack")
 }
 
-// sentence says how fast a cause grows; "" where that is not known.
-func (c *LostTogetherRate) sentence() string {
-	if c == nil || c.Bytes < 1 {
+// rateText says how fast a cause grows; "" where that is not known.
+func (c *LostTogether) rateText() string {
+	if c.Rate == nil || c.Rate.Bytes < 1 {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Bytes)), c.Unit)
+	return c.Rate.State(&c.Amounts).TextBeside()
 }
 
 // arrivals are the times when the blocks of a finding that stayed were allocated.
@@ -304,7 +329,7 @@ func rateOf(f *Finding) *LostTogetherRate {
 	if f.Rate == nil {
 		return nil
 	}
-	return &LostTogetherRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes}
+	return &LostTogetherRate{f.Rate.Unit, f.Rate.Count, f.Rate.Bytes, f.Rate.Length()}
 }
 
 // plus adds two rates; it is nil where one is nil or their units differ.
@@ -312,7 +337,7 @@ func (c *LostTogetherRate) plus(o *LostTogetherRate) *LostTogetherRate {
 	if c == nil || o == nil || c.Unit != o.Unit {
 		return nil
 	}
-	return &LostTogetherRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes}
+	return &LostTogetherRate{c.Unit, c.Count + o.Count, c.Bytes + o.Bytes, max(c.Span, o.Span)}
 }
 
 // firstSites are the indexes of the first site of each signature; nil where there is no group.

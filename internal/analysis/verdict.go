@@ -189,7 +189,7 @@ func leaks(r *Report, t *tally) string {
 	top, c := t.top.GrowthBeforeExit(), t.topCause
 	s := fmt.Sprintf("%s leaks %s in %s", nameOf(r), quantity.Bytes(t.leaked.Bytes), blocks(t.leaked.Count))
 	if t.leakCauses == 1 && c != nil {
-		return fmt.Sprintf("%s: %s, %s, ratio %s%s", s, c.CountText(), c.Title, c.Ratio, c.Rate.sentence())
+		return fmt.Sprintf("%s: %s, %s, ratio %s%s", s, c.CountText(), c.Title, c.Ratio, c.rateText())
 	}
 	if t.leaks == 1 {
 		return fmt.Sprintf("%s from %s%s", s, t.top.Where(), perUnit(t.top))
@@ -201,7 +201,7 @@ func leaks(r *Report, t *tally) string {
 	s += " from " + from + "; the most, "
 	if c != nil && c.GrowthBeforeExit().Bytes > top.Bytes {
 		most := c.GrowthBeforeExit()
-		return s + fmt.Sprintf("%s in %s, %s%s", quantity.Bytes(most.Bytes), blocks(most.Count), c.Title, c.Rate.sentence())
+		return s + fmt.Sprintf("%s in %s, %s%s", quantity.Bytes(most.Bytes), blocks(most.Count), c.Title, c.rateText())
 	}
 	return s + fmt.Sprintf("%s in %s, from %s%s", quantity.Bytes(top.Bytes), blocks(top.Count), t.top.Where(),
 		perUnit(t.top))
@@ -212,7 +212,7 @@ func perUnit(f *Finding) string {
 	if f.Rate == nil || f.Rate.Bytes < 1 {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", quantity.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+	return f.StateRate().TextBeside()
 }
 
 // nameOf is how a sentence calls the process.

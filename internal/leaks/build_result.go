@@ -137,5 +137,5 @@ func larger(a, b compare.Finding) compare.Finding {
 func takeRate(into, from *compare.Finding) {
 	into.RateUnit, into.RateBytes, into.RateCount, into.Unbounded = from.RateUnit, from.RateBytes, from.RateCount,
 		from.Unbounded
-	into.Exposure, into.Dispersion = from.Exposure, from.Dispersion
+	into.Exposure, into.Dispersion, into.Length = from.Exposure, from.Dispersion, from.Length
 }

@@ -51,18 +51,34 @@ func CompareGravity(a, b *Figure) int {
 }
 
 // CompareUrgency puts the more urgent figure first: certain ones, then leaks, then those that grow faster where both
-// rates have the same unit, then the graver.
+// rates compare, then the graver. Rates of different units do not compare, nor do those of short runs with others.
 func CompareUrgency(a, b *Figure) int {
 	if order := cmp.Or(compareBools(b.Certain, a.Certain),
 		compareBools(b.Class == analysis.ClassLeak, a.Class == analysis.ClassLeak)); order != 0 {
 		return order
 	}
-	if a.Rate != nil && b.Rate != nil && a.Rate.Unit == b.Rate.Unit {
-		if order := cmp.Compare(b.Rate.Bytes, a.Rate.Bytes); order != 0 {
+	if x, y := a.stateRate(), b.stateRate(); x != nil && y != nil && score.AreAlike(x, y) {
+		if order := cmp.Compare(y.Bytes, x.Bytes); order != 0 {
 			return order
 		}
 	}
 	return CompareGravity(a, b)
+}
+
+// TellsMore reports whether figure a of a leak is the better one to state its growth by, in place of its figure b of
+// another run: a has growth per unit, b only that of a short run.
+func TellsMore(a, b *Figure) bool {
+	x, y := a.stateRate(), b.stateRate()
+	return a.Class == b.Class && a.Certain == b.Certain && x != nil && !x.InRun() && y != nil && y.InRun()
+}
+
+// stateRate states the rate of a figure; nil where it has none.
+func (f *Figure) stateRate() *score.StatedGrowth {
+	if f.Rate == nil {
+		return nil
+	}
+	g := f.Rate.State(nil)
+	return &g
 }
 
 // noGrowth is less than every growth: findings without a comparison are sorted behind those that shrank.

@@ -2,19 +2,33 @@ package leaks
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 )
 
 // A TotalGrowth is the sum of the growth rates of all findings of a run that leak or grow, in one unit. Findings that
 // the team tolerates do not count, as they do not count against budgets of the whole run. Low and High are the sums of
 // the ends of the intervals; the true total is hardly ever that far out.
 type TotalGrowth struct {
-	Unit             string  // "hour", or a unit of work
+	Unit             string  // "hour", a unit of work, or PerRun
 	Bytes, Low, High float64 // bytes per Unit
 	Unbounded        bool    // a rate among them has no confidence interval, as in score.Rate
 	Signatures       int     // how many findings are in the sum
+	Length           float64 // of the run, in hours, where Unit is PerRun
+}
+
+// PerRun is the unit of growth of runs that are too short for growth per hour (score.LeastHoursOfRate).
+const PerRun = "run"
+
+// State states a total with its unit and basis.
+func (t *TotalGrowth) State() score.StatedGrowth {
+	if t.Unit != PerRun || !(t.Length > 0) {
+		return score.StatedGrowth{Bytes: t.Bytes, Unit: t.Unit}
+	}
+	return score.StatedGrowth{Bytes: t.Bytes, Length: time.Duration(math.Round(t.Length * float64(time.Hour)))}
 }
 
 // A CoverageCell summarises the runs of one build in one scenario by the gravest of them, and by the newest among

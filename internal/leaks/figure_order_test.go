@@ -30,6 +30,11 @@ func TestOrderOfFigures(t *testing.T) {
 			{Class: analysis.ClassLeak, Rate: rate(2, "request"), Growth: grown(2)},
 			{Class: analysis.ClassLeak, Growth: grown(1)},
 		}},
+		"urgency of short runs": {leaks.CompareUrgency, []leaks.Figure{ // 127 MB/hour of a minute is no more than 2 MB/hour
+			{Class: analysis.ClassLeak, Rate: &score.Rate{Bytes: 2 << 20, Unit: "hour", Over: 1}, Growth: grown(3)},
+			{Class: analysis.ClassLeak, Rate: &score.Rate{Bytes: 127 << 20, Unit: "hour", Over: 0.016}, Growth: grown(2)},
+			{Class: analysis.ClassLeak, Rate: &score.Rate{Bytes: 126 << 20, Unit: "hour", Over: 0.016}, Growth: grown(2)},
+		}},
 		"urgency without a rate": {leaks.CompareUrgency, []leaks.Figure{
 			{Class: analysis.ClassLeak, Growth: grown(2)},
 			{Class: analysis.ClassLeak, Rate: rate(5, "hour"), Growth: grown(1)},
@@ -57,6 +62,31 @@ func TestOrderOfFigures(t *testing.T) {
 					t.Errorf("%s: figures %d and %d: %d, the other way %d", name, k, i, before, behind)
 				}
 			}
+		}
+	}
+}
+
+// A leak's growth is stated by the run that tells it per hour or unit of work, where another is too short for that and
+// the two agree on the leak.
+func TestTellsMore(t *testing.T) {
+	rated := func(class analysis.Class, unit string, over float64) *leaks.Figure {
+		return &leaks.Figure{Class: class, Rate: &score.Rate{Bytes: 1, Unit: unit, Over: over}}
+	}
+	short := rated(analysis.ClassLeak, "hour", 0.1)
+	for name, test := range map[string]struct {
+		a, b *leaks.Figure
+		more bool
+	}{
+		"an hour":         {rated(analysis.ClassLeak, "hour", 1), short, true},
+		"work":            {rated(analysis.ClassLeak, "document", 9), short, true},
+		"short":           {short, short, false},
+		"both tell":       {rated(analysis.ClassLeak, "hour", 1), rated(analysis.ClassLeak, "hour", 2), false},
+		"another class":   {rated(analysis.ClassGrowing, "hour", 1), short, false},
+		"nothing known":   {&leaks.Figure{Class: analysis.ClassLeak}, short, false},
+		"in place of nil": {rated(analysis.ClassLeak, "hour", 1), &leaks.Figure{Class: analysis.ClassLeak}, false},
+	} {
+		if got := leaks.TellsMore(test.a, test.b); got != test.more {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

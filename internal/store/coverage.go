@@ -147,12 +147,13 @@ func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) e
 	}
 	rows, err := db.All[row](ctx, q, `
 		with grows as (
-			select f.run_id, f.rate from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
+			select f.run_id, f.growth_bytes, f.rate from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 			where f.run_id = any($1) and f.class`+suspect+` and f.rate is not null and `+shownState+` <> 'known')
-		select run_id as run, rate->>'unit' as unit, sum(greatest(0, (rate->>'bytes')::double precision)) as bytes,
-			sum(greatest(0, (rate->>'bytes_low')::double precision)) as low,
-			sum(greatest(0, (rate->>'bytes_high')::double precision)) as high,
-			coalesce(bool_or((rate->>'unbounded')::boolean), false) as unbounded, count(*) as signatures
+		select run_id as run, `+statedUnit("grows")+` as unit, sum(greatest(0, `+statedBytes("grows")+`)) as bytes,
+			sum(greatest(0, (rate->>'bytes_low')::double precision * `+statedUnits("grows")+`)) as low,
+			sum(greatest(0, (rate->>'bytes_high')::double precision * `+statedUnits("grows")+`)) as high,
+			coalesce(bool_or((rate->>'unbounded')::boolean), false) as unbounded, count(*) as signatures,
+			max(`+runLength("grows")+`) as length
 		from grows group by 1, 2 order by 1, 2`, runs)
 	for _, r := range rows {
 		of[r.Run].Totals = append(of[r.Run].Totals, r.TotalGrowth)

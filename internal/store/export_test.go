@@ -25,6 +25,8 @@ var (
 	Classes      = classes
 	Suspect      = suspect
 	GravestFirst = gravestFirst
+	StatedUnit   = statedUnit
+	StatedBytes  = statedBytes
 )
 
 // TriageRow is a row of TriageColumns.

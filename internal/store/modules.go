@@ -15,8 +15,8 @@ func (v View) ListLeakingModules(ctx context.Context, project string) ([]leaks.M
 		return nil, err
 	}
 	rows, err := db.All[leaks.ModuleRow](ctx, db.Q(v), `
-		select coalesce(s.blame->>'module', '') as module, coalesce(s.rate->>'unit', '') as unit,
-			coalesce(sum(greatest(0, (s.rate->>'bytes')::double precision)), 0) as bytes, count(*) as signatures
+		select coalesce(s.blame->>'module', '') as module, coalesce(`+statedUnit("s")+`, '') as unit,
+			coalesce(sum(greatest(0, `+statedBytes("s")+`)), 0) as bytes, count(*) as signatures
 		from signatures s where s.project_id = $1 and s.bad and s.alias_of is null and `+shownState+openStates+` group by 1, 2 order by 1, 2`, id)
 	return rows, db.Wrap("leaks by module", err)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 
 	"heapdrift/internal/analysis/score"
@@ -46,4 +47,32 @@ func quoted[T ~string](list []T) string {
 		words[i] = `'` + string(c) + `'`
 	}
 	return strings.Join(words, `, `)
+}
+
+// runLength is how long a run lasted, in units of the rate of a finding or signature, as score.Rate.Length; 0 where that
+// is unknown.
+func runLength(table string) string {
+	return `coalesce(nullif((` + table + `.rate->>'span')::double precision, 0), (` + table +
+		`.rate->>'over')::double precision, 0)`
+}
+
+// isInRun says that a run is too short for growth per hour, as score.StateGrowth.
+func isInRun(table string) string {
+	return fmt.Sprintf(`(%s.rate->>'unit' = 'hour' and %s > 0 and %[2]s < %g)`, table, runLength(table), score.LeastHoursOfRate)
+}
+
+// statedUnit is the unit that growth is stated in, or leaks.PerRun.
+func statedUnit(table string) string {
+	return `case when ` + isInRun(table) + ` then '` + leaks.PerRun + `' else ` + table + `.rate->>'unit' end`
+}
+
+// statedUnits is how many units of the rate the stated growth is of.
+func statedUnits(table string) string {
+	return `case when ` + isInRun(table) + ` then ` + runLength(table) + ` else 1 end`
+}
+
+// statedBytes are the bytes of the stated growth: of a run, what it grew by where that is known.
+func statedBytes(table string) string {
+	return `case when ` + isInRun(table) + ` and ` + table + `.growth_bytes is not null then ` + table +
+		`.growth_bytes else (` + table + `.rate->>'bytes')::double precision * ` + statedUnits(table) + ` end`
 }

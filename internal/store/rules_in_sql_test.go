@@ -289,3 +289,33 @@ func TestBaselineFromSQL(t *testing.T) {
 		}
 	}
 }
+
+// Growth is stated in SQL as score.StateGrowth states it.
+func TestStatedGrowthInSQL(t *testing.T) {
+	l := newLab(t)
+	l.sql(`create temp table f (id int, rate jsonb, growth_bytes bigint)`)
+	rng := rand.New(rand.NewPCG(5, 5))
+	type row struct {
+		ID    int
+		Unit  string
+		Bytes float64
+	}
+	var want []row
+	for id := range 300 {
+		r := score.Rate{Unit: oneOf(rng, "hour", "document"), Bytes: 1024, Over: oneOf(rng, 0, 0.25, 0.5, 2),
+			Span: oneOf(rng, 0, 0, 0.25, 0.5, 2)}
+		grown := maybe[int64](rng, 512)
+		g := r.State(grown)
+		if g.InRun() {
+			g.Unit = leaks.PerRun
+		}
+		want = append(want, row{id, g.Unit, g.Bytes})
+		l.sql(`insert into f values ($1, $2, $3)`, id, r, grown)
+	}
+	for i, got := range query(l, pgx.RowToStructByName[row], `select id, `+store.StatedUnit("f")+` as unit, `+
+		store.StatedBytes("f")+` as bytes from f order by id`) {
+		if got != want[i] {
+			t.Errorf("%+v, want %+v", got, want[i])
+		}
+	}
+}

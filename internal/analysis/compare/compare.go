@@ -44,6 +44,9 @@ type Finding struct {
 	Unbounded bool
 	// Exposure is for how many RateUnits it was watched; 0 where that is unknown. Dispersion is score.Rate.Dispersion.
 	Exposure, Dispersion float64
+	// Length is how many RateUnits the run lasted, of which Exposure leaves out what is too young to be judged; 0 where
+	// that is unknown.
+	Length float64
 	// AtExit says that nothing but lists of leaks at exit shows it as a leak, also where runs of different work show that
 	// it grows.
 	AtExit bool
@@ -97,8 +100,21 @@ func (f *Finding) Module() string {
 func (f *Finding) TakeRate(r *score.Rate) {
 	if r != nil {
 		f.RateUnit, f.RateBytes, f.RateCount, f.Unbounded = r.Unit, r.Bytes, r.Count, r.Unbounded
-		f.Exposure, f.Dispersion = r.Over, r.Dispersion
+		f.Exposure, f.Dispersion, f.Length = r.Over, r.Dispersion, r.Length()
 	}
+}
+
+// StateRate states how fast the finding grows; nil where it has no rate.
+func (f *Finding) StateRate() *score.StatedGrowth {
+	if f == nil || f.RateUnit == "" {
+		return nil
+	}
+	var grown *int64
+	if f.Growth != nil {
+		grown = &f.Growth.Bytes
+	}
+	g := score.StateGrowth(f.RateBytes, f.RateUnit, f.Length, grown)
+	return &g
 }
 
 // A BuildResult is what the runs of one build have found: one of the two results that are compared.

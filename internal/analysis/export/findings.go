@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"strings"
 
 	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
@@ -78,7 +77,7 @@ func textCause(p *printer, c *analysis.LostTogether) {
 	p.line("%s  %s  %s", c.Verdict, c.Title, c.CountText())
 	rate := ""
 	if c.Rate != nil {
-		rate = fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+		rate = c.Rate.State(&c.Amounts).TextBeside()
 	}
 	p.line("    %s came and stayed; its stacks hold %s%s%s", quantity.Plural(c.Objects, "object"), heldNote(&c.Amounts),
 		growthNote(growthOf(&c.Amounts)), rate)
@@ -123,7 +122,7 @@ func rateNote(f *analysis.Finding) string {
 	if f.Rate == nil {
 		return ""
 	}
-	return fmt.Sprintf(", %s per %s", quantity.Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+	return f.StateRate().TextBeside()
 }
 
 // attributes are what the project's rules say of a finding, and what else there is to know.
@@ -167,7 +166,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 				growth = change(c.GrowthBeforeExit().Bytes)
 			}
 			if c.Rate != nil {
-				rate = fmt.Sprintf("%s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+				rate = c.Rate.State(&c.Amounts).Text()
 			}
 			p.line("| **%s** | | **%s**, %s, %s | %s | %s | |", c.Verdict, cell(c.Title), c.Ratio, c.CountText(), growth, rate)
 			below = "↳ "
@@ -200,7 +199,7 @@ func markdownFinding(p *printer, f *analysis.Finding, below string) {
 		growth = heldNote(&f.Amounts)
 	}
 	if f.Rate != nil {
-		rate = strings.TrimPrefix(rateNote(f), ", ")
+		rate = f.StateRate().Text()
 	}
 	p.line("| %s | %s | %s%s | %s | %s | %s |", f.Verdict, score, below, code(f.Title), growth, rate, code(f.Signature))
 }

@@ -81,6 +81,9 @@ type Rate struct {
 	// that came in parts of that time, over their mean; 1 at least.
 	Over       float64 `json:"over"`
 	Dispersion float64 `json:"dispersion"`
+	// Span is how many hours the run lasted, of a rate per hour that leaves out blocks too young to be judged; 0 where
+	// Over says the same.
+	Span float64 `json:"span,omitempty"`
 }
 
 // A Result is the judgement on one signature.

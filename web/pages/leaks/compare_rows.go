@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/web/pages/ui"
 )
 
@@ -144,7 +145,7 @@ func rateOfFinding(f *compare.Finding) ui.GrowthText {
 	case f == nil:
 		return ui.GrowthText{Class: "muted", Text: "–", Exact: "not seen in this build"}
 	case f.RateUnit != "":
-		return ui.RateGrowthText(f.RateBytes, f.RateUnit)
+		return ui.StatedGrowthText(*f.StateRate())
 	case f.Growth != nil:
 		return ui.BytesGrowthText(&f.Growth.Bytes)
 	}
@@ -154,7 +155,6 @@ func rateOfFinding(f *compare.Finding) ui.GrowthText {
 // difference is the head's growth less the base's, as far as the two are in one unit. A leak that one side does not
 // have counts there as growth of zero.
 func difference(r compare.Row) ui.GrowthText {
-	unit, base, head := "", 0.0, 0.0
 	switch {
 	case r.Change == compare.ChangeNotExercised:
 		return ui.GrowthText{Class: "muted", Text: "–", Exact: "nothing to compare with"}
@@ -162,14 +162,19 @@ func difference(r compare.Row) ui.GrowthText {
 		r.Base.RateUnit != "" && r.Head.RateUnit != "":
 		return ui.UnknownGrowthText("the builds count different units of work")
 	}
-	if r.Base != nil && r.Base.RateUnit != "" {
-		unit, base = r.Base.RateUnit, r.Base.RateBytes
-	}
-	if r.Head != nil && r.Head.RateUnit != "" {
-		unit, head = r.Head.RateUnit, r.Head.RateBytes
-	}
-	if unit != "" {
-		return ui.RateGrowthText(head-base, unit)
+	base, head := r.Base.StateRate(), r.Head.StateRate()
+	switch {
+	case base != nil && head != nil:
+		if !score.AreAlike(base, head) {
+			return ui.UnknownGrowthText("the runs differ in length: their growth does not compare")
+		}
+		head.Bytes -= base.Bytes
+		return ui.StatedGrowthText(*head)
+	case head != nil:
+		return ui.StatedGrowthText(*head)
+	case base != nil:
+		base.Bytes = -base.Bytes
+		return ui.StatedGrowthText(*base)
 	}
 	var grown int64
 	known := false

@@ -34,3 +34,24 @@ func TestModulesOfSides(t *testing.T) {
 		}
 	}
 }
+
+// The growth of two builds is compared where it is of one unit, or of runs of about the same length.
+func TestDifferenceOfGrowth(t *testing.T) {
+	rated := func(bytesPerHour, hours float64) *compare.Finding {
+		return &compare.Finding{RateUnit: "hour", RateBytes: bytesPerHour, Length: hours}
+	}
+	for name, test := range map[string]struct {
+		row  compare.Row
+		text string
+	}{
+		"hours":                 {compare.Row{Base: rated(1<<20, 1), Head: rated(3<<20, 2)}, "▲ +2.00 MB/hour"},
+		"short runs":            {compare.Row{Base: rated(1<<20, 0.1), Head: rated(11<<20, 0.1)}, "▲ +1.00 MB in 6 min"},
+		"a short and a long":    {compare.Row{Base: rated(1<<20, 1), Head: rated(127<<20, 0.016)}, "–"},
+		"new in a short run":    {compare.Row{Head: rated(10<<20, 0.1)}, "▲ +1.00 MB in 6 min"},
+		"gone from a short run": {compare.Row{Base: rated(10<<20, 0.1)}, "▼ −1.00 MB in 6 min"},
+	} {
+		if got := difference(test.row).Text; got != test.text {
+			t.Errorf("%s: %q, want %q", name, got, test.text)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"heapdrift/internal/analysis"
 	domain "heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -52,6 +53,12 @@ func standingOf(ctx context.Context, v store.View, project string, builds int, a
 	for _, cell := range s.newest {
 		if f, leaks := s.worst[cell.RunID]; leaks &&
 			(s.gravest == nil || domain.CompareUrgency(&f.Figure, &s.gravest.Figure) < 0) {
+			s.gravest, s.of = &f, cell
+		}
+	}
+	for _, cell := range s.newest {
+		f, leaks := s.worst[cell.Run]
+		if leaks && f.Signature == s.gravest.Signature && domain.TellsMore(&f.Figure, &s.gravest.Figure) {
 			s.gravest, s.of = &f, cell
 		}
 	}
@@ -234,6 +241,14 @@ func (s *standing) reasons() []string {
 		whys[i] = "gate" + of + ": " + why
 	}
 	return whys
+}
+
+// worstWord heads the gravest finding: one that no run found leaking is no leak yet.
+func worstWord(f *store.Finding) string {
+	if f.Class.IsLeak() || f.Class == analysis.ClassGrowingBlock {
+		return "Worst leak:"
+	}
+	return "Fastest growing:"
 }
 
 // A gateWord is how a page shows the answer of a gate.

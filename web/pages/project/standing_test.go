@@ -15,7 +15,7 @@ import (
 func TestProjectStanding(t *testing.T) {
 	s, _ := pagestest.OpenHistory(t)
 	text := pagestest.Words(s.Page("/projects/shopd"))
-	pagestest.Has(t, text, "Gate fails", "build 4813", "Worst leak:", "2.48 MB/hour", "in Receipt::AppendLine",
+	pagestest.Has(t, text, "Gate fails", "build 4813", "Worst leak: Receipt::AppendLine", "2.48 MB/hour",
 		"first seen in 4812 , clean in 4811", "soak-60min leaks", "Compare 4811 → 4812",
 		"Growth of all leaks by build", "log linear", "first seen: 4811 → 4812", "Coverage")
 	page := s.Page("/projects/shopd")

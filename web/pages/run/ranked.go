@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -144,7 +145,7 @@ func causeSum(c *analysis.LostTogether) string {
 		s += " before exit"
 	}
 	if c.Rate != nil {
-		s += fmt.Sprintf(", %s per %s", quantity.Bytes(int64(c.Rate.Bytes)), c.Rate.Unit)
+		s += c.Rate.State(&c.Amounts).TextBeside()
 	}
 	return s
 }
@@ -237,7 +238,11 @@ func (t *rankedTable) rate(r *rankedRow) (rate ui.GrowthText) {
 	if r.finding == nil || r.finding.Rate == nil || t.isPart() || r.Sites != r.finding.Sites {
 		return rate
 	}
-	return ui.FigureGrowthText(&r.finding.Figure)
+	rate = ui.FigureGrowthText(&r.finding.Figure)
+	if g := r.finding.Rate.State(nil); g.InRun() { // the growth above is the same
+		rate.Class, rate.Text = "flat", strings.TrimSpace(g.Basis())
+	}
+	return rate
 }
 
 // isPart reports whether the table shows less than what the run was judged by.

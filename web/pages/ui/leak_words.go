@@ -33,31 +33,45 @@ func wordOfScore(p *float64, certain bool) scoreWord {
 	return scoreWord{"unlikely", "low", exact}
 }
 
-// RateGrowthText is growth of so many bytes per unit.
-func RateGrowthText(bytes float64, unit string) GrowthText {
-	if unit == "" || math.IsNaN(bytes) || math.IsInf(bytes, 0) {
+// StatedGrowthText is growth with its unit and basis: "▲ +2.07 MB/hour", or "▲ +2.12 MB in 61 s".
+func StatedGrowthText(g score.StatedGrowth) GrowthText {
+	if math.IsNaN(g.Bytes) || math.IsInf(g.Bytes, 0) {
 		return UnknownGrowthText("no measurable growth")
 	}
-	whole := int64(math.Round(bytes))
-	return SignedGrowthText(whole, quantity.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
+	whole := int64(math.Round(g.Bytes))
+	return SignedGrowthText(whole, quantity.Bytes(whole)+g.Basis(), ExactBytes(whole)+g.BasisText())
 }
 
-// rateOf is the growth of a finding, with its interval in the full text.
-func rateOf(r *score.Rate) GrowthText {
+// RateGrowthText is growth of so many bytes per unit.
+func RateGrowthText(bytes float64, unit string) GrowthText {
+	if unit == "" {
+		return UnknownGrowthText("no measurable growth")
+	}
+	return StatedGrowthText(score.StatedGrowth{Bytes: bytes, Unit: unit})
+}
+
+// rateOf is the growth of a finding, with the interval of its rate in the full text; grown are the bytes that the run
+// grew by, nil where unknown.
+func rateOf(r *score.Rate, grown *int64) GrowthText {
 	if r == nil {
 		return UnknownGrowthText("no measurable growth")
 	}
-	c := RateGrowthText(r.Bytes, r.Unit)
-	blocks := quantity.Number(r.Count)
+	g := r.State(grown)
+	c := StatedGrowthText(g)
+	per := 1.0 // units that the stated growth is of
+	if g.InRun() {
+		per = r.Length()
+	}
+	blocks := quantity.Number(r.Count * per)
 	if r.Unbounded {
 		c.Exact = fmt.Sprintf("%s, %s blocks; %s", c.Exact, blocks, withoutInterval)
 		return c
 	}
-	if low, high := quantity.Number(r.CountLow), quantity.Number(r.CountHigh); low != blocks || high != blocks {
+	if low, high := quantity.Number(r.CountLow*per), quantity.Number(r.CountHigh*per); low != blocks || high != blocks {
 		blocks += fmt.Sprintf(" (%s to %s)", low, high)
 	}
-	c.Exact = fmt.Sprintf("%s; 95 %% %s, %s blocks per %s", c.Exact,
-		intervalText(r.Bytes, r.BytesLow, r.BytesHigh), blocks, r.Unit)
+	c.Exact = fmt.Sprintf("%s; 95 %% %s, %s blocks%s", c.Exact,
+		intervalText(r.Bytes*per, r.BytesLow*per, r.BytesHigh*per), blocks, g.BasisText())
 	return c
 }
 
@@ -143,10 +157,17 @@ func BlamePlace(b *analysis.Blame) string {
 	return f.FileLine()
 }
 
-// FigureGrowthText is the rate of a figure, as in "▲ +1.2 KB/hour", or its growth in bytes where no rate is known.
+// FigureGrowthText is the growth of a figure with its unit and basis, or in bytes where no rate is known.
 func FigureGrowthText(f *leaks.Figure) GrowthText {
-	if f.Rate == nil && f.Growth != nil {
-		return BytesGrowthText(&f.Growth.Bytes)
+	var grown *int64
+	if f.Growth != nil {
+		grown = &f.Growth.Bytes
 	}
-	return rateOf(f.Rate)
+	switch {
+	case f.Rate != nil:
+		return rateOf(f.Rate, grown)
+	case grown != nil:
+		return BytesGrowthText(grown)
+	}
+	return UnknownGrowthText("no measurable growth")
 }

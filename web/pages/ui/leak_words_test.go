@@ -23,7 +23,7 @@ func TestRateIntervals(t *testing.T) {
 			score.Rate{Count: 30, CountLow: 20, CountHigh: 40, Bytes: 3072, BytesLow: 2048, BytesHigh: 4096, Unbounded: true}},
 	} {
 		test.of.Unit = "hour"
-		if got := rateOf(&test.of).Exact; got != test.rate {
+		if got := rateOf(&test.of, nil).Exact; got != test.rate {
 			t.Errorf("%q, want %q", got, test.rate)
 		}
 		total := leaks.TotalGrowth{Unit: "hour", Bytes: test.of.Bytes, Low: test.of.BytesLow, High: test.of.BytesHigh,

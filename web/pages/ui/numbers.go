@@ -44,6 +44,9 @@ func CountGrowthText(n *int64) GrowthText {
 // UnknownGrowthText says why growth is unknown.
 func UnknownGrowthText(why string) GrowthText { return GrowthText{"flat", "–", why} }
 
+// IsKnown reports whether there is a number: sentences name what is held where there is none.
+func (c GrowthText) IsKnown() bool { return c.Text != "–" }
+
 // SignedGrowthText is a growth of n, with its amount in short and in full.
 func SignedGrowthText(n int64, text, exact string) GrowthText {
 	switch {

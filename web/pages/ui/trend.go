@@ -277,7 +277,9 @@ func bytesOf(t *leaks.TotalGrowth) float64 {
 
 // growthText is a total in words.
 func growthText(t *leaks.TotalGrowth) string {
-	text, of := quantity.Bytes(int64(math.Round(t.Bytes)))+" per "+t.Unit, quantity.Plural(t.Signatures, "signature")
+	stated := t.State()
+	stated.Bytes = math.Round(stated.Bytes)
+	text, of := stated.Text(), quantity.Plural(t.Signatures, "signature")
 	if t.Unbounded {
 		return text + ", of " + of + "; " + withoutInterval
 	}
