@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,23 +10,28 @@ import (
 // An OpenLeakCounts counts the leaks of a project; several signatures that are lost together count once. A signature
 // that a run found leaking is a leak until it is fixed; one that runs only found growing is none.
 type OpenLeakCounts struct {
-	Leaks       map[State]int // open leaks by their state
-	Stacks      int           // signatures of the open leaks: as many as Leaks has, or more where some are lost together
-	NotInNewest int           // new leaks that only older builds show
-	OnlyGrowing int           // open signatures that grow, and that no run found leaking
+	Leaks       map[State]int    // leaks by their state
+	Standings   map[Standing]int // open leaks by how they stand in the newest build
+	Stacks      int              // signatures of the open leaks: as many as Standings has, or more where some are lost together
+	OnlyGrowing int              // open signatures that grow, and that no run found leaking
 }
 
 // An OpenLeak is a signature in an open state that a run found leaking.
 type OpenLeak struct {
-	Signature   string
-	State       State
-	NotInNewest bool // the newest build does not show it
+	Signature string
+	State     State
+	Standing  Standing // in the newest build
 }
 
-// CountOpenLeaks counts open leaks. Signatures of one cause and one state are one leak; it is NotInNewest where all of
-// them are.
+// standingGravity orders how the parts of one leak may stand, the gravest first: one that the newest build shows is not
+// fixed where another part is.
+var standingGravity = []Standing{StandingNew, StandingOpen, Standing(StateRegressed), Standing(StateOngoing), Standing(StateFound),
+	StandingNotRetested, StandingMayBeFixed}
+
+// CountOpenLeaks counts open leaks. Signatures of one cause and one state are one leak, which stands as the gravest of
+// them.
 func CountOpenLeaks(list []OpenLeak, causes []LostTogether) OpenLeakCounts {
-	s := OpenLeakCounts{Leaks: map[State]int{}, Stacks: len(list)}
+	s := OpenLeakCounts{Leaks: map[State]int{}, Standings: map[Standing]int{}, Stacks: len(list)}
 	group := map[string]int{} // by signature, of those lost together; the causes of several runs may overlap
 	for i, c := range causes {
 		number := i + 1
@@ -43,7 +49,7 @@ func CountOpenLeaks(list []OpenLeak, causes []LostTogether) OpenLeakCounts {
 		group int
 		state State
 	}
-	older := map[leak]bool{}
+	stands := map[leak]Standing{}
 	single := len(causes)
 	for i := range list {
 		l := leak{group[list[i].Signature], list[i].State}
@@ -51,34 +57,37 @@ func CountOpenLeaks(list []OpenLeak, causes []LostTogether) OpenLeakCounts {
 			single++
 			l.group = single
 		}
-		was, counted := older[l]
-		older[l] = list[i].NotInNewest && (was || !counted)
-	}
-	for l, isOlder := range older {
-		s.Leaks[l.state]++
-		if isOlder && l.state == StateNew {
-			s.NotInNewest++
+		was, counted := stands[l]
+		if now := list[i].Standing; !counted || slices.Index(standingGravity, now) < slices.Index(standingGravity, was) {
+			stands[l] = now
 		}
+	}
+	for l, standing := range stands {
+		s.Leaks[l.state]++
+		s.Standings[standing]++
 	}
 	return s
 }
 
-// standingWords say how many leaks are in the states that are open, the gravest news first.
+// standingWords say how many open leaks stand how, the gravest news first.
 var standingWords = []struct {
-	state     State
+	standing  Standing
 	one, many string
 }{
-	{StateNew, "leak is new", "leaks are new"},
-	{StateRegressed, "leak came back", "leaks came back"},
-	{StateOngoing, "leak is ongoing", "leaks are ongoing"},
-	{StateFound, "leak is from the first build", "leaks are from the first build"},
+	{StandingNew, "leak is new", "leaks are new"},
+	{Standing(StateRegressed), "leak came back", "leaks came back"},
+	{StandingOpen, "leak is open since an older build", "leaks are open since older builds"},
+	{Standing(StateOngoing), "leak is ongoing", "leaks are ongoing"},
+	{Standing(StateFound), "leak is from the first build", "leaks are from the first build"},
+	{StandingMayBeFixed, "leak may be fixed", "leaks may be fixed"},
+	{StandingNotRetested, "leak was not retested", "leaks were not retested"},
 }
 
-// String says in a sentence what leaks in a project, by state, and what grows.
+// String says in a sentence what leaks in a project, by how it stands in the newest build, and what grows.
 func (s OpenLeakCounts) String() string {
 	var parts []string
 	for _, w := range standingWords {
-		n := s.Leaks[w.state]
+		n := s.Standings[w.standing]
 		if n == 0 {
 			continue
 		}
@@ -87,15 +96,12 @@ func (s OpenLeakCounts) String() string {
 			_, verb, _ := strings.Cut(text[len(strconv.Itoa(n))+1:], " ")
 			text = strconv.Itoa(n) + " " + verb
 		}
-		if w.state == StateNew {
-			text += s.older()
-		}
 		parts = append(parts, text)
 	}
 	switch {
 	case len(parts) == 0:
 		parts = append(parts, "No leak is open")
-	case s.Leaks[StateNew] == 0:
+	case s.Standings[StandingNew] == 0:
 		parts = append(parts, "none is new")
 	}
 	text := strings.Join(parts, ", ")
@@ -110,23 +116,10 @@ func (s OpenLeakCounts) String() string {
 
 // open counts the leaks that are open.
 func (s OpenLeakCounts) open() (n int) {
-	for _, state := range OpenStates {
-		n += s.Leaks[state]
+	for _, of := range s.Standings {
+		n += of
 	}
 	return n
-}
-
-// older says of new leaks which of them are not of the newest build.
-func (s OpenLeakCounts) older() string {
-	builds := plural(s.NotInNewest, "in an older build", "in older builds")
-	_, where, _ := strings.Cut(builds, " ")
-	switch s.NotInNewest {
-	case 0:
-		return ""
-	case s.Leaks[StateNew]:
-		return " (" + where + ")"
-	}
-	return fmt.Sprintf(" (%d of them %s)", s.NotInNewest, where)
 }
 
 // gateGravity orders gates, the gravest last.

@@ -9,27 +9,23 @@ import (
 )
 
 func TestStandingInWords(t *testing.T) {
-	type states map[leaks.State]int
+	type standings map[leaks.Standing]int
 	for _, test := range []struct {
-		leaks        states
-		older, grows int
-		want         string
+		leaks standings
+		grows int
+		want  string
 	}{
-		{nil, 0, 0, "No leak is open."},
-		{states{leaks.StateKnown: 3, leaks.StateFixed: 1}, 0, 0, "No leak is open."},
-		{nil, 0, 3, "No leak is open; 3 sites grow."},
-		{states{leaks.StateOngoing: 1}, 0, 0, "1 leak is ongoing, none is new."},
-		{states{leaks.StateOngoing: 4, leaks.StateRegressed: 2}, 0, 1,
-			"2 leaks came back, 4 are ongoing, none is new; 1 site grows."},
-		{states{leaks.StateNew: 1}, 0, 0, "1 leak is new."},
-		{states{leaks.StateNew: 1}, 1, 0, "1 leak is new (in an older build)."},
-		{states{leaks.StateNew: 2}, 2, 0, "2 leaks are new (in older builds)."},
-		{states{leaks.StateNew: 5}, 2, 4, "5 leaks are new (2 of them in older builds); 4 sites grow."},
-		{states{leaks.StateNew: 5}, 1, 0, "5 leaks are new (1 of them in an older build)."},
-		{states{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3}, 0, 0,
-			"2 leaks are new, 1 came back, 3 are ongoing."},
+		{nil, 0, "No leak is open."},
+		{nil, 3, "No leak is open; 3 sites grow."},
+		{standings{"ongoing": 1}, 0, "1 leak is ongoing, none is new."},
+		{standings{"ongoing": 4, "regressed": 2}, 1, "2 leaks came back, 4 are ongoing, none is new; 1 site grows."},
+		{standings{"new": 1}, 0, "1 leak is new."},
+		{standings{"new": 1, "open": 1}, 0, "1 leak is new, 1 is open since an older build."},
+		{standings{"may be fixed": 1}, 3, "1 leak may be fixed, none is new; 3 sites grow."},
+		{standings{"may be fixed": 2, "not retested": 2}, 0, "2 leaks may be fixed, 2 were not retested, none is new."},
+		{standings{"new": 2, "regressed": 1, "ongoing": 3}, 0, "2 leaks are new, 1 came back, 3 are ongoing."},
 	} {
-		if got := (leaks.OpenLeakCounts{Leaks: test.leaks, NotInNewest: test.older, OnlyGrowing: test.grows}).String(); got != test.want {
+		if got := (leaks.OpenLeakCounts{Standings: test.leaks, OnlyGrowing: test.grows}).String(); got != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
@@ -37,30 +33,35 @@ func TestStandingInWords(t *testing.T) {
 
 // Signatures that are lost together are one leak, where they have one state.
 func TestStandingCountsCauses(t *testing.T) {
-	found := func(signature string, state leaks.State, older bool) leaks.OpenLeak {
-		return leaks.OpenLeak{Signature: signature, State: state, NotInNewest: older}
+	found := func(signature string, state leaks.State, standing leaks.Standing) leaks.OpenLeak {
+		return leaks.OpenLeak{Signature: signature, State: state, Standing: standing}
 	}
+	const isNew, ongoing = leaks.StandingNew, leaks.Standing("ongoing")
 	of := func(signatures ...string) leaks.LostTogether { return leaks.LostTogether{Signatures: signatures} }
 	for name, test := range map[string]struct {
 		list   []leaks.OpenLeak
 		causes []leaks.LostTogether
 		want   string
 	}{
-		"none": {nil, []leaks.LostTogether{of("A", "B")}, "No leak is open."},
-		"apart": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false)}, nil,
-			"2 leaks are new."},
-		"one of two": {[]leaks.OpenLeak{found("A", leaks.StateNew, false)}, []leaks.LostTogether{of("A", "B")}, "1 leak is new."},
-		"together": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
-			found("C", leaks.StateOngoing, false)}, []leaks.LostTogether{of("A", "B")},
+		"none":       {nil, []leaks.LostTogether{of("A", "B")}, "No leak is open."},
+		"apart":      {[]leaks.OpenLeak{found("A", leaks.StateNew, isNew), found("B", leaks.StateNew, isNew)}, nil, "2 leaks are new."},
+		"one of two": {[]leaks.OpenLeak{found("A", leaks.StateNew, isNew)}, []leaks.LostTogether{of("A", "B")}, "1 leak is new."},
+		"together": {[]leaks.OpenLeak{found("A", leaks.StateNew, isNew), found("B", leaks.StateNew, isNew),
+			found("C", leaks.StateOngoing, ongoing)}, []leaks.LostTogether{of("A", "B")},
 			"1 leak is new, 1 is ongoing; 3 stacks in total."},
-		"two states": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateOngoing, false)},
+		"two states": {[]leaks.OpenLeak{found("A", leaks.StateNew, isNew), found("B", leaks.StateOngoing, ongoing)},
 			[]leaks.LostTogether{of("A", "B")}, "1 leak is new, 1 is ongoing."},
-		"the newest build shows a part": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, false),
-			found("C", leaks.StateNew, true)}, []leaks.LostTogether{of("A", "B", "C")}, "1 leak is new; 3 stacks in total."},
-		"an older build shows all": {[]leaks.OpenLeak{found("A", leaks.StateNew, true), found("B", leaks.StateNew, true)},
-			[]leaks.LostTogether{of("A", "B")}, "1 leak is new (in an older build); 2 stacks in total."},
-		"causes of two runs": {[]leaks.OpenLeak{found("A", leaks.StateNew, false), found("B", leaks.StateNew, false),
-			found("C", leaks.StateNew, false)}, []leaks.LostTogether{of("A", "B"), of("B", "C")},
+		"the newest build shows a part": {[]leaks.OpenLeak{found("A", leaks.StateNew, leaks.StandingMayBeFixed),
+			found("B", leaks.StateNew, isNew), found("C", leaks.StateNew, leaks.StandingNotRetested)},
+			[]leaks.LostTogether{of("A", "B", "C")}, "1 leak is new; 3 stacks in total."},
+		"an older build shows all": {[]leaks.OpenLeak{found("A", leaks.StateNew, leaks.StandingMayBeFixed),
+			found("B", leaks.StateNew, leaks.StandingMayBeFixed)}, []leaks.LostTogether{of("A", "B")},
+			"1 leak may be fixed, none is new; 2 stacks in total."},
+		"a part may not be fixed": {[]leaks.OpenLeak{found("A", leaks.StateNew, leaks.StandingMayBeFixed),
+			found("B", leaks.StateNew, leaks.StandingNotRetested)}, []leaks.LostTogether{of("A", "B")},
+			"1 leak was not retested, none is new; 2 stacks in total."},
+		"causes of two runs": {[]leaks.OpenLeak{found("A", leaks.StateNew, isNew), found("B", leaks.StateNew, isNew),
+			found("C", leaks.StateNew, isNew)}, []leaks.LostTogether{of("A", "B"), of("B", "C")},
 			"1 leak is new; 3 stacks in total."},
 	} {
 		if got := leaks.CountOpenLeaks(test.list, test.causes).String(); got != test.want {

@@ -15,6 +15,16 @@ type Finding struct {
 	FindingIdentity
 	leaks.Figure
 	leaks.Triage
+	FindingBuilds
+}
+
+// FindingBuilds are the builds of the project in which a finding's leak was bad and fixed; "" is none.
+type FindingBuilds struct{ FirstBad, LastBad, FixedIn string }
+
+// StandingIn is how the leak stands in the run of a build that the finding is of.
+func (f *Finding) StandingIn(build string) leaks.Standing {
+	return f.State.StandingInRun(leaks.BuildView{Build: build, FirstBad: f.FirstBad, LastBad: f.LastBad, FixedIn: f.FixedIn},
+		f.Class)
 }
 
 // A FindingIdentity names a finding and says how it was judged.
@@ -57,7 +67,7 @@ type FindingQuery struct {
 // joined.
 var findingQuery = `
 	select f.run_id, s.text as signature, own.text as own, own.kind, own.title, own.blame, own.provisional, f.sites, f.clauses, f.witnesses, f.own as alone, f.pooled,
-		` + figureColumns("f") + `, ` + triageColumns + `
+		` + figureColumns("f") + `, ` + triageColumns + `, ` + buildName("first_bad") + `, ` + buildName("last_bad") + `, ` + buildName("fixed_in") + `
 	from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id`
 
 // findingRow is findingQuery.
@@ -65,11 +75,12 @@ type findingRow struct {
 	FindingIdentity
 	figureRow
 	triageRow
+	FindingBuilds
 }
 
 // finding completes the clauses by what other runs say: that decides, so it stands first.
 func (r *findingRow) finding() Finding {
-	f := Finding{r.FindingIdentity, r.figure(), r.triage()}
+	f := Finding{r.FindingIdentity, r.figure(), r.triage(), r.FindingBuilds}
 	if f.Pooled != nil && f.Alone != nil {
 		f.Clauses = append(f.Pooled.Clauses(*f.Alone), f.Clauses...)
 	}

@@ -68,7 +68,7 @@ func TestRetryOfOneRun(t *testing.T) {
 		to.Build = build
 		runs = append(runs, addEvidence(t, s, to, "a.txt").RunID)
 		if err := s.CreateCaptures(t.Context(), claim(t, s),
-			[]store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a" + build}}); err != nil {
+			[]store.StoredCapture{{Capture: snapshot(1, 0), ArtifactKey: "a" + build}}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the search for names, and the report

@@ -8,6 +8,14 @@ import (
 	"heapdrift/internal/store/internal/db"
 )
 
+// cleanSince says that evidence since the newest bad build of a signature s is clean: a run shows it and does not find
+// it leaking or growing, or its callers ran in a scenario that it was bad in.
+const cleanSince = `exists (select from builds bad join builds b on b.project_id = bad.project_id and b.place > bad.place
+	where bad.id = s.last_bad_id and (
+		exists (select from signature_states st where st.signature_id = s.id and st.clean_id = b.id)
+		or exists (select from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
+			where own.root_id = s.id and r.build_id = b.id and r.status <> 'inconclusive' and f.class <> 'unknown')))`
+
 // CountOpenLeaks counts the open leaks of a project, or returns ErrNotFound for no project. Open leaks that are lost
 // together in the newest build that shows them count once.
 func (v View) CountOpenLeaks(ctx context.Context, project string) (leaks.OpenLeakCounts, error) {
@@ -20,12 +28,14 @@ func (v View) CountOpenLeaks(ctx context.Context, project string) (leaks.OpenLea
 
 // An openLeakRow is an open leak, or how many signatures of a state are none.
 type openLeakRow struct {
-	Project      string
-	Name         string // of an open leak; others are counted together
-	Build        *int64 // the newest that shows it
-	State        leaks.State
-	Leaks, Older bool
-	N            int
+	Project string
+	Name    string // of an open leak; others are counted together
+	Build   *int64 // the newest that shows it
+	State   leaks.State
+	// First says that the newest build of the project is the first that shows it, Older that the newest does not, and
+	// Cleans that evidence since is clean.
+	Leaks, First, Older, Cleans bool
+	N                           int
 }
 
 // ListOpenLeakCounts is CountOpenLeaks of several projects, by name, in as many statements for a hundred projects as for
@@ -38,11 +48,13 @@ func (v View) ListOpenLeakCounts(ctx context.Context, projects []string) (map[st
 				order by `+newestFirst+` limit 1) as build
 			from projects p where p.name = any($1))
 		select project, case when leaks and open then name else '' end as name, case when leaks and open then build end as build,
-			state, leaks, older, count(*) as n
+			state, leaks, first, older, cleans, count(*) as n
 		from (select p.name as project, s.text as name, s.last_bad_id as build, `+shownState+` as state, `+shownState+openStates+` as open,
-				s.worst = $2 as leaks, s.last_bad_id is distinct from p.build as older
+				s.worst = $2 as leaks, s.first_bad_id is not distinct from p.build as first,
+				s.last_bad_id is distinct from p.build as older,
+				s.worst = $2 and s.last_bad_id is distinct from p.build and `+shownState+openStates+` and `+cleanSince+` as cleans
 			from newest p join signatures s on s.project_id = p.id where s.bad and s.alias_of is null) s
-		group by 1, 2, 3, 4, 5, 6`, projects, string(leaks.JudgedLeaking.Class()))
+		group by 1, 2, 3, 4, 5, 6, 7, 8`, projects, string(leaks.JudgedLeaking.Class()))
 	if err != nil {
 		return nil, db.Wrap("signatures that leak or grow", err)
 	}
@@ -87,7 +99,14 @@ func countOpenLeaks(rows []openLeakRow, causes []leaks.LostTogether) leaks.OpenL
 	for _, r := range rows {
 		switch isOpen := slices.Contains(leaks.OpenStates, r.State); {
 		case r.Leaks && isOpen:
-			open = append(open, leaks.OpenLeak{Signature: r.Name, State: r.State, NotInNewest: r.Older})
+			seen := leaks.BuildView{Build: "newest", FirstBad: "older", LastBad: "newest", CleanSince: r.Cleans}
+			if r.First {
+				seen.FirstBad = "newest"
+			}
+			if r.Older {
+				seen.LastBad = "older"
+			}
+			open = append(open, leaks.OpenLeak{Signature: r.Name, State: r.State, Standing: r.State.StandingIn(seen)})
 		case r.Leaks:
 			closed[r.State] += r.N
 		case isOpen:

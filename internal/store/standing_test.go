@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 )
 
@@ -25,7 +26,18 @@ func TestStanding(t *testing.T) {
 		"an older build shows a new leak": {func(l *lab) {
 			l.run("1/etl", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: grows}))
 			l.run("2/soak", leaksReport(finding{signature: "C", class: leak}))
-		}, "2 leaks are from the first build, none is new; 1 site grows."},
+		}, "1 leak is from the first build, 1 was not retested, none is new; 1 site grows."},
+		"a leak of an older build that a trace shows clean": {func(l *lab) { // the soak has not decided since
+			l.run("b100/soak", leaksReport(finding{signature: "A", class: stable}))
+			l.run("b101/soak", leaksReport(finding{signature: "A", class: leak}))
+			l.run("b102/trace", leaksReport(finding{signature: "A", class: analysis.ClassOneTime}))
+			l.run("b103/trace", leaksReport(finding{signature: "A", class: analysis.ClassOneTime}, finding{signature: "B", class: grows}))
+		}, "1 leak may be fixed, none is new; 1 site grows."},
+		"a leak that stays": {func(l *lab) {
+			l.run("b100/soak", leaksReport(finding{signature: "A", class: stable}))
+			l.run("b101/soak", leaksReport(finding{signature: "A", class: leak}))
+			l.run("b102/soak", leaksReport(finding{signature: "A", class: leak}))
+		}, "1 leak is open since an older build, none is new."},
 		"what is lost together is one leak": {func(l *lab) {
 			l.run("1/soak", withCause(leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}), "lost", "A", "B"))
 			l.run("2/soak", withCause(leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak},
@@ -55,7 +67,7 @@ func TestStandingOfTheNewestResult(t *testing.T) {
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 	older := func() int {
 		t.Helper()
-		return must[leaks.OpenLeakCounts](t)(l.now().CountOpenLeaks(t.Context(), "demo")).NotInNewest
+		return must[leaks.OpenLeakCounts](t)(l.now().CountOpenLeaks(t.Context(), "demo")).Standings[leaks.StandingNotRetested]
 	}
 	if n := older(); n != 0 {
 		t.Errorf("%d new leaks are of older builds than the newest", n)

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
 
@@ -137,6 +138,18 @@ func rowsOf(c *compare.Comparison, change compare.Change) []compare.Row {
 		}
 	}
 	return rows
+}
+
+// standingOf is how the leak of a row stands in the head, or in the base where the head does not show it.
+func standingOf(v *compareView, r compare.Row) leaks.Standing {
+	f, build := r.HeadOrBase(), v.base.Build
+	if leaks.State(f.State) == leaks.StateFixed { // the group of the row says in which of the builds
+		return leaks.Standing(leaks.StateFixed)
+	}
+	if r.Head != nil {
+		build = v.head.Build
+	}
+	return leaks.State(f.State).StandingInRun(leaks.BuildView{Build: build, FirstBad: f.FirstBad}, f.Class)
 }
 
 // rateOfFinding is how fast a finding grows: per unit where there is one, else what it grew at all.

@@ -49,10 +49,10 @@ func TestSignaturePage(t *testing.T) {
 	leak := pagestest.SignatureOf(t, s, pagestest.AppendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	page := s.Page(path)
-	pagestest.Has(t, pagestest.Words(page), "Branches", "main new between 4811 and 4812 4811", "4812: 100 %", "none")
-	pagestest.Has(t, pagestest.Words(page), "Leaking", "new", "Receipt::AppendLine", "leaks", "2.48 MB/hour",
+	pagestest.Has(t, pagestest.Words(page), "Branches", "main open between 4811 and 4812 4811", "4812: 100 %", "none")
+	pagestest.Has(t, pagestest.Words(page), "Leaking", "open", "Receipt::AppendLine", "leaks", "2.48 MB/hour",
 		"in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first seen in 4812.", "leak", "certain",
-		"one kind of evidence shows the leak", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "new",
+		"one kind of evidence shows the leak", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "open",
 		"no owner", "Assign owner…", "Mark as known…", "Mark as not a leak…", "Mark as fixed…", "Link ticket…",
 		"Changes are logged without a name (log in to be named).",
 		"Growth of this leak by build", "4812, soak-60min: 2.48 MB per hour", "first seen: 4811 → 4812", "Stacks", "Evidence",

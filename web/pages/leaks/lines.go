@@ -15,6 +15,15 @@ func branchName(branch string) string {
 	return branch
 }
 
+// standingOnLine is how a leak stands on a branch in the newest build that shows it there.
+func standingOnLine(l *domain.LineState) domain.Standing {
+	seen := domain.BuildView{Build: l.LastSeen, FirstBad: l.Since, LastBad: l.LastBad, FixedIn: l.FixedIn}
+	if n := len(l.Odds); n > 0 {
+		seen.CleanSince = l.Odds[n-1].Build != l.LastBad && l.Odds[n-1].Probability != nil
+	}
+	return l.State.StandingIn(seen)
+}
+
 // cameIn is the interval in which a leak came in on a line.
 func cameIn(l *domain.LineState) string {
 	switch {

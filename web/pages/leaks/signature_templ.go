@@ -195,7 +195,7 @@ func signatureVerdict(v signatureView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StateCell(v.State).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.StateCell(v.standing()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -48,3 +48,42 @@ func TestGrowthIsOfItsRun(t *testing.T) {
 		}
 	}
 }
+
+// One row tells one story: a leak of b101 that newer traces show clean is neither new nor fixed in b103.
+func TestStandingOfRow(t *testing.T) {
+	builds := []store.BuildRef{{Name: "b100"}, {Name: "b101"}, {Name: "b102"}, {Name: "b103"}}
+	bad := leaks.Outcome{Exercised: true, Judgement: leaks.JudgedLeaking, Figure: leaks.Figure{Class: analysis.ClassLeak}}
+	clean := leaks.Outcome{Exercised: true, Judgement: leaks.JudgedClean, Figure: leaks.Figure{Class: analysis.ClassOneTime}}
+	seen := leaks.Outcome{Exercised: true, Figure: leaks.Figure{Class: analysis.ClassUnknown}}
+	none := leaks.Outcome{}
+	soak := leaks.NewScenarioState(leaks.ScenarioState{Scenario: "soak", FirstBad: "b101", LastBad: "b101"}, leaks.StateNew, true)
+	for name, test := range map[string]struct {
+		state    leaks.State
+		lastBad  string
+		latest   analysis.Class
+		strip    []leaks.Outcome
+		standing leaks.Standing
+		says     string
+	}{
+		"clean in traces since": {leaks.StateNew, "b101", analysis.ClassOneTime, []leaks.Outcome{clean, bad, clean, clean},
+			leaks.StandingMayBeFixed, "trace: clean in build b103; soak: not retested since build b101, where it leaked"},
+		"seen since, undecided": {leaks.StateNew, "b101", analysis.ClassUnknown, []leaks.Outcome{clean, bad, none, seen},
+			leaks.StandingNotRetested, "soak: not retested since build b101, where it leaked"},
+		"clean before only": {leaks.StateNew, "b101", analysis.ClassUnknown, []leaks.Outcome{clean, bad, none, none},
+			leaks.StandingNotRetested, "soak: not retested since build b101, where it leaked"},
+		"still there": {leaks.StateNew, "b103", analysis.ClassLeak, []leaks.Outcome{clean, bad, bad, bad},
+			leaks.StandingOpen, "soak: not retested since build b101, where it leaked"},
+	} {
+		s := &store.SignatureRow{Strip: test.strip, Signature: store.Signature{
+			Triage: leaks.Triage{State: test.state}, SeenBuilds: store.SeenBuilds{FirstBad: "b101", LastBad: test.lastBad, LastSeen: "b103"},
+			Latest: leaks.Figure{Class: test.latest}, Measured: "trace", States: []leaks.ScenarioState{soak},
+		}}
+		table := Table{SignaturePage: &store.SignaturePage{Builds: builds}}
+		if got := table.standing(s); got != test.standing {
+			t.Errorf("%s: %q, want %q", name, got, test.standing)
+		}
+		if got := standsIn(&s.Signature, "b103"); got != test.says {
+			t.Errorf("%s: %q, want %q", name, got, test.says)
+		}
+	}
+}

@@ -14,7 +14,7 @@ func statesTable(v signatureView) *ui.Table {
 	t := ui.NewTable("States by scenario", "tight", ui.Col("Scenario"), ui.Col("State"), ui.Col("Last leaked in"),
 		ui.NumCol("Growth then"), ui.Col("Newest build"), ui.NumCol("Growth now"), ui.Col("Reason"))
 	for _, s := range v.States {
-		t.Row(ui.TextCell("", s.Scenario), ui.PartCell("", ui.StateCell(s.State)), ui.TextCell("", s.LastBad),
+		t.Row(ui.TextCell("", s.Scenario), ui.PartCell("", ui.StateCell(v.standingInScenario(&s))), ui.TextCell("", s.LastBad),
 			ui.PartCell("num", figureGrowth(s.Bad)), ui.TextCell("", s.NowBuild), ui.PartCell("num", figureGrowth(s.Now)),
 			ui.TextCell("", s.Text(v.FixedIn)))
 	}

@@ -44,8 +44,8 @@ func (v signatureView) does() string {
 
 // amount is how fast it grows, or what it holds where it does not.
 func (v signatureView) amount() ui.GrowthText {
-	if v.Latest.Class.IsSuspect() {
-		return ui.FigureGrowthText(&v.Latest)
+	if growth := ui.FigureGrowthText(&v.Latest); v.Latest.Class.IsSuspect() && growth.IsKnown() {
+		return growth
 	}
 	held := v.Latest.Outstanding
 	return ui.GrowthText{Class: "flat", Text: quantity.Bytes(held.Bytes), Exact: ui.ExactBytes(held.Bytes) + " in " +

@@ -408,7 +408,7 @@ func boardLine(r boardRow, scenario string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f, found := r.worst[cell.RunID]; found {
-				templ_7745c5c3_Err = boardWorst(r.Name, &f).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = boardWorst(r.Name, cell.Build, &f).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -486,7 +486,7 @@ func boardLine(r boardRow, scenario string) templ.Component {
 	})
 }
 
-func boardWorst(project string, f *store.Finding) templ.Component {
+func boardWorst(project, build string, f *store.Finding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -545,7 +545,7 @@ func boardWorst(project string, f *store.Finding) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StateCell(f.State).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.StateCell(f.StandingIn(build)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

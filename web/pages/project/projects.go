@@ -156,7 +156,7 @@ func (v projectsView) figures() []figure {
 		if r.gate() == domain.GateFailed {
 			failing++
 		}
-		fresh, back = fresh+r.open.Leaks[domain.StateNew], back+r.open.Leaks[domain.StateRegressed]
+		fresh, back = fresh+r.open.Standings[domain.StandingNew], back+r.open.Standings[domain.Standing(domain.StateRegressed)]
 		stale += r.stale(now)
 		for _, cell := range r.newest {
 			if cell.Status == analysis.StatusInconclusive {

@@ -10,6 +10,7 @@ import (
 	"heapdrift/ingest/quantity"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -243,6 +244,14 @@ func (t *rankedTable) rate(r *rankedRow) (rate ui.GrowthText) {
 		rate.Class, rate.Text = "flat", strings.TrimSpace(g.Basis())
 	}
 	return rate
+}
+
+// standing is how the leak of a row stands in the run's build; "" where the row has nothing to say of it.
+func (t *rankedTable) standing(r *rankedRow) leaks.Standing {
+	if r.finding == nil {
+		return ""
+	}
+	return r.finding.StandingIn(t.build)
 }
 
 // isPart reports whether the table shows less than what the run was judged by.

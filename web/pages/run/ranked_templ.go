@@ -756,8 +756,8 @@ func rankedRowOf(t *rankedTable, r *rankedRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if r.finding != nil && string(r.finding.State) != "" {
-			templ_7745c5c3_Err = ui.StateCell(r.finding.State).Render(ctx, templ_7745c5c3_Buffer)
+		if standing := t.standing(r); standing != "" {
+			templ_7745c5c3_Err = ui.StateWord(standing).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

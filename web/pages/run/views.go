@@ -68,6 +68,7 @@ const shownAllocations = 200
 type viewCard struct {
 	listing
 	project string
+	build   string     // of the run
 	source  ui.Source  // its links are read with the row that is open
 	trace   *traceView // nil for snapshots
 	report  *analysis.Report
@@ -92,7 +93,7 @@ type viewCard struct {
 // card makes the view that a listing chooses.
 func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Report, l listing,
 	trace *traceView) (*viewCard, error) {
-	c := &viewCard{listing: l, project: run.Project, source: sourceOf(run), trace: trace, report: report}
+	c := &viewCard{listing: l, project: run.Project, build: run.Build, source: sourceOf(run), trace: trace, report: report}
 	if run.ReportKey != r.asked.report { // it was replaced between two looks
 		r.asked = asked{report: run.ReportKey}
 	}

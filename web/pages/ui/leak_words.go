@@ -120,14 +120,30 @@ func lineOfClause(c score.Clause) clauseLine {
 	return clauseLine{"fails", "bad", "not met: ", c.Text}
 }
 
-// stateShapes draw what the team knows of a signature.
-var stateShapes = map[leaks.State]string{
-	leaks.StateNew:       "M6 2v8 M2 6h8",
-	leaks.StateFound:     "M6 1.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 1 0 0-9",
-	leaks.StateOngoing:   "M2 6h8 M7 3l3 3-3 3",
-	leaks.StateRegressed: "M10 4A4.5 4.5 0 1 0 10.5 6.5 M10 1v3H7",
-	leaks.StateKnown:     "M2 6.5 5 9.5 10 3",
-	leaks.StateFixed:     "M3 3l6 6 M9 3l-6 6",
+// A stateLook is how a standing is drawn: its class of CSS, and its shape, so that it does not rest on colour alone.
+type stateLook struct{ class, shape string }
+
+var stateLooks = map[leaks.Standing]stateLook{
+	leaks.StandingNew:                    {"new", "M6 2v8 M2 6h8"},
+	leaks.StandingOpen:                   {"ongoing", "M2 6h8 M7 3l3 3-3 3"},
+	leaks.StandingMayBeFixed:             {"undecided", undecidedShape},
+	leaks.StandingNotRetested:            {"undecided", undecidedShape},
+	leaks.StandingGrowsAgain:             {"undecided", undecidedShape},
+	leaks.Standing(leaks.StateFound):     {"found", "M6 1.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 1 0 0-9"},
+	leaks.Standing(leaks.StateOngoing):   {"ongoing", "M2 6h8 M7 3l3 3-3 3"},
+	leaks.Standing(leaks.StateRegressed): {"regressed", "M10 4A4.5 4.5 0 1 0 10.5 6.5 M10 1v3H7"},
+	leaks.Standing(leaks.StateKnown):     {"known", "M2 6.5 5 9.5 10 3"},
+	leaks.Standing(leaks.StateFixed):     {"fixed", "M3 3l6 6 M9 3l-6 6"},
+}
+
+const undecidedShape = "M6 8.5v.1M4 4.2a2 2 0 1 1 3 1.7c-.7.4-1 .8-1 1.4"
+
+// lookOf is the look of a standing; "fixed in 4811" looks as fixed.
+func lookOf(s leaks.Standing) stateLook {
+	if look, known := stateLooks[s]; known {
+		return look
+	}
+	return stateLooks[leaks.Standing(leaks.StateFixed)]
 }
 
 // KnownText says why and until when a leak is tolerated.
