@@ -27,6 +27,7 @@ type draft struct {
 	bare      bool  // a raw log with entries none of which has a stack
 	malformed tally
 	foreign   tally // texts that are not UTF-8
+	damaged   tally // lines with bytes that text has not
 
 	lastLineCut bool // the log breaks off inside its last line, which is left out
 	unread      bool // reading failed

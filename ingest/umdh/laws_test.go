@@ -375,6 +375,9 @@ func TestSniffRefuses(t *testing.T) {
 		}
 	}
 	for name, in := range map[string]string{
+		"a header before damage": "//  \r\n// UMDH: version 10.0: Logtime 2025-03-04 12:10\r\n" + rawEntries + strings.Repeat("\x02\x01", 4096),
+		"a difference before damage": "// Debug library initialized ...\r\n7FF654800000-7FF654805FFF DBGHELP: app - private symbols & lines\r\n" +
+			strings.Repeat("\x02\x01", 4096),
 		"markup further down": rawEntries + "<html>", "few control characters": strings.Repeat(rawEntries, 2) + "\x01",
 		"an escape, blanks and an end of file": "\x1b\t\v\f\n" + rawEntries + "\x1a", "padding": rawEntries + strings.Repeat("\x00", 99),
 	} {

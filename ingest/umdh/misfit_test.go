@@ -34,3 +34,28 @@ func TestMisfits(t *testing.T) {
 		}
 	}
 }
+
+// A log with bytes that text has not is damaged, and the warning names the first line; padding before the header of one
+// of several logs, and at the end of a file, is no damage.
+func TestDamagedLines(t *testing.T) {
+	const start, end = "// UMDH: version 10.0: Logtime 2025-03-04 12:10 - Machine=M - PID=4242\n" +
+		"*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n1 bytes + 2 at 10010 by BackTraceA\n\t1234\n",
+		"\n*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n"
+	for name, test := range map[string]struct{ log, want string }{
+		"whole":             {start + end, ""},
+		"padding at end":    {start + end + "\x00\x00\x00", ""},
+		"padding before":    {"\x00\x00" + start + end, ""},
+		"a hole":            {start + "\x00\x00\x00bytes + 2 at 10020 by BackTraceA" + end, "damaged from line 5. 1 line not"},
+		"a byte":            {start + "2 bytes + 2 at 10\x0120 by BackTraceA" + end, "damaged from line 5. 1 line not"},
+		"bytes in comments": {"// a\x02\n" + start + end, "damaged from line 1. 1 line not"},
+		"two lines, and one more that fits nothing": {start + "\x01\nnonsense\n\x01x\n" + end, "damaged from line 5. 3 lines not"},
+	} {
+		message := ""
+		for _, w := range read(t, []byte(test.log), umdh.BaseAuto)[0].Warnings {
+			message += w.Message
+		}
+		if !strings.Contains(message, test.want) || test.want == "" && message != "" {
+			t.Errorf("%s: %q, want %q", name, message, test.want)
+		}
+	}
+}

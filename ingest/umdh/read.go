@@ -97,6 +97,9 @@ func (r *reader) line(whole []byte) {
 	line := trimLine(whole)
 	d := r.draft
 	d.whole = whole
+	if isDamaged(whole, line) {
+		d.damaged.add(d.in.number)
+	}
 	if d.path {
 		d.path = false
 		if isPDBPath(line) {
@@ -119,6 +122,17 @@ func (r *reader) line(whole []byte) {
 	if text := bytes.TrimLeft(line, " \t"); !r.structure(text) && !d.listed(text) {
 		d.misfit(text)
 	}
+}
+
+// isDamaged reports whether a line has bytes that text has not. line is the line without the padding around it, which
+// files that were put together have before a header.
+func isDamaged(whole, line []byte) bool {
+	for _, c := range line {
+		if c < ' ' && c != '\t' && c != '\v' && c != '\f' && c != '\r' && c != '\x1a' && c != '\x1b' {
+			return true
+		}
+	}
+	return len(line) > 0 && whole[0] == 0 && line[0] != '/'
 }
 
 // trimLine takes off blanks and padding at the end, and what a byte order mark or padding left at the beginning.

@@ -12,7 +12,7 @@ import (
 func Sniff(head []byte) bool {
 	text, ok := sniffText(head)
 	if !ok {
-		return false
+		return beginsAsLog(text)
 	}
 	var ours, weak, foreign int // lines only UMDH writes; that it may have written; others
 	var banners, debugger int   // of ours, those that the library of symbols prints wherever it is used; lines of a debugger
@@ -49,6 +49,29 @@ func Sniff(head []byte) bool {
 		return false
 	}
 	return ours > 0 && foreign <= 8+ours+weak
+}
+
+// headerLines is within how many lines a log or difference of UMDH says what it is.
+const headerLines = 64
+
+// beginsAsLog reports whether a file with bytes that text has not begins as UMDH writes: then it is a damaged log, which
+// the reader reads as far as it goes. A document that quotes UMDH has no such bytes.
+func beginsAsLog(text []byte) bool {
+	for range headerLines {
+		n, whole := lineEnd(text, 0, true)
+		if whole == 0 {
+			return false
+		}
+		line := bytes.TrimLeft(trimLine(text[:n]), " \t")
+		text = text[whole:]
+		switch {
+		case bytes.HasPrefix(line, []byte("// UMDH: version ")), bytes.Contains(line, []byte("DBGHELP: ")) && isOurs(line):
+			return true
+		case len(line) > 0 && !bytes.HasPrefix(line, []byte("//")):
+			return false
+		}
+	}
+	return false
 }
 
 // isDebugger reports whether a line is one that WinDbg prints where it tells of a block or is asked for it.
@@ -92,7 +115,7 @@ func sniffText(head []byte) (text []byte, ok bool) {
 			return nil, false
 		}
 	}
-	return text, control*100 <= len(text)
+	return text, control*100 <= len(text) // one byte of a hundred may be damaged
 }
 
 // isOurs reports whether a line is one that nothing but UMDH writes.

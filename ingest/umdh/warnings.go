@@ -22,7 +22,11 @@ func (d *draft) warnCommon() {
 	if long := d.in.long; long.n > 0 {
 		d.malformed.merge(long)
 	}
-	if m := d.malformed; m.n > 0 {
+	if m := d.malformed; d.damaged.n > 0 {
+		m.n = max(m.n, d.damaged.n)
+		d.warn(capture.Malformed, m.n, d.damaged.line, "Take the log again: it is damaged from line %d. %s not understood and not counted.",
+			d.damaged.line, quantity.Plural(m.n, "line"))
+	} else if m.n > 0 {
 		d.warn(capture.Malformed, m.n, m.line, "%s not understood and not counted.", quantity.Plural(m.n, "line"))
 	}
 	const otherSDK = "Use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later: "

@@ -111,6 +111,7 @@ func (s *series) agree(ctx context.Context) error {
 // An unreferencedTally sums the unreferenced blocks of all findings, and of the finding that holds most of them.
 type unreferencedTally struct {
 	total Amount
+	bare  Amount   // of total, what has no call stack
 	top   *Finding // of those with a stack; nil for none
 }
 
@@ -122,6 +123,9 @@ func (d *draft) tallyUnreferenced() (t unreferencedTally, ok bool) {
 		}
 		t.total = t.total.Plus(*f.Unreachable)
 		ok = ok || f.Verdict == ClassUnreferenced
+		if !f.hasBlame() {
+			t.bare = t.bare.Plus(*f.Unreachable)
+		}
 		if f.hasBlame() && (t.top == nil || f.Unreachable.Bytes > t.top.Unreachable.Bytes) {
 			t.top = &f.Finding
 		}
@@ -139,5 +143,23 @@ func (t *unreferencedTally) sentence(name string) string {
 	case t.top.Unreachable.Count == t.total.Count:
 		return s + ", all of it from " + t.top.Where()
 	}
-	return s + fmt.Sprintf(", %s of it from %s", quantity.Bytes(t.top.Unreachable.Bytes), t.top.Where())
+	return s + bareShare(t.bare, t.total) + fmt.Sprintf(", %s of it from %s", quantity.Bytes(t.top.Unreachable.Bytes), t.top.Where()) +
+		traceBare(t.bare, t.total)
+}
+
+// bareShare says how much of a total has no call stack, where that is most of it.
+func bareShare(bare, total Amount) string {
+	if 2*bare.Bytes <= total.Bytes {
+		return ""
+	}
+	return fmt.Sprintf(", %s of it (%s %%) without a call stack", quantity.Bytes(bare.Bytes),
+		percent(100*float64(bare.Bytes)/float64(total.Bytes)))
+}
+
+// traceBare says how to have the call stacks that most of a total lacks.
+func traceBare(bare, total Amount) string {
+	if 2*bare.Bytes <= total.Bytes {
+		return ""
+	}
+	return "; record an ETW trace for the missing call stacks"
 }

@@ -78,3 +78,19 @@ func TestUnreferencedWithoutStacks(t *testing.T) {
 		t.Errorf("%s: %s", r.Findings[0].Verdict, r.Verdict.Sentence)
 	}
 }
+
+// Where most of the memory has no call stack, the sentence says that first, and how to have the stacks.
+func TestMostHasNoStack(t *testing.T) {
+	dump := func(bare int64) *capture.Capture {
+		return app.dump(row{stack: app.in(0x20), count: 10, bytes: 1000}, row{count: 5, bytes: bare})
+	}
+	for bare, want := range map[int64]string{
+		1000: "app.exe holds 1.95 KB in 15 blocks in one snapshot, the most, 1,000 B in 10 blocks (50 %), from app+0x20;",
+		1001: "app.exe holds 1.95 KB in 15 blocks in one snapshot, 1,001 B of it (50 %) without a call stack, 1,000 B of it from app+0x20; record an ETW trace for the missing call stacks;",
+		9000: "app.exe holds 9.77 KB in 15 blocks in one snapshot, 8.79 KB of it (90 %) without a call stack, 1,000 B of it from app+0x20; record an ETW trace for the missing call stacks;",
+	} {
+		if got := analyze(t, inputs(dump(bare))).Verdict.Sentence; !strings.HasPrefix(got, want) {
+			t.Errorf("%d: %s", bare, got)
+		}
+	}
+}

@@ -262,8 +262,11 @@ func (d *draft) what(t *tally) string {
 // most names the site with a stack that holds most at one instant.
 func most(findings []*draftFinding, total Amount) string {
 	var top *Finding
+	var bare Amount // heap memory without a call stack: other memory of a dump never has one
 	for i := range findings {
-		if f := &findings[i].Finding; f.hasBlame() && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
+		if f := &findings[i].Finding; !f.hasBlame() && f.Kind == capture.KindHeap.String() {
+			bare = bare.Plus(f.Outstanding)
+		} else if f.hasBlame() && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
 			top = f
 		}
 	}
@@ -272,6 +275,9 @@ func most(findings []*draftFinding, total Amount) string {
 		return ""
 	case top.Outstanding == total:
 		return ", all from " + top.Where()
+	}
+	if s := bareShare(bare, total); s != "" {
+		return s + fmt.Sprintf(", %s of it from %s", quantity.Bytes(top.Outstanding.Bytes), top.Where()) + traceBare(bare, total)
 	}
 	s := fmt.Sprintf(", the most, %s in %s", quantity.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
 	share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1))

@@ -22,7 +22,8 @@
   }
   var step = round((last - first) / 1000), keyStep = round((last - first) / 100);
 
-  function seconds(ns) { return (ns / 1e9).toFixed(9).replace(/\.?0+$/, "").replace(/^-0$/, "0"); }
+  // seconds is a time as fields have it: from a second on in milliseconds, as the server rounds it.
+  function seconds(ns) { return (ns / 1e9).toFixed(Math.abs(ns) >= 1e9 ? 3 : 9).replace(/\.?0+$/, "").replace(/^-0$/, "0"); }
   // stopAt is the snapshot nearest to a place, from 0.
   function stopAt(x) {
     return stops.reduce(function (best, stop, i) { return Math.abs(stop - x) < Math.abs(stops[best] - x) ? i : best; }, 0);

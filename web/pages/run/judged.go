@@ -24,7 +24,7 @@ func judgedText(l *listing, alone bool, part *query.Snapshots, snapshots int) st
 func (l *listing) selected() string {
 	time := "the whole trace"
 	if l.window.part {
-		time = seconds(l.window.From) + " to " + seconds(l.window.To) + " s"
+		time = shownSeconds(l.window.From) + " to " + shownSeconds(l.window.To) + " s"
 	}
 	if l.more.OfAllocations() {
 		return "some allocations of " + time

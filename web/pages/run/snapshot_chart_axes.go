@@ -48,7 +48,7 @@ func gridOf(highest, height, n, room float64) (grid []gridLine, ceiling float64)
 	step := roundStep(highest / unit * room / n)
 	lines := math.Ceil(highest / unit * room / step)
 	for i := 1.0; i <= lines; i++ {
-		text := strconv.FormatFloat(i*step, 'f', -1, 64)
+		text := strconv.FormatFloat(math.Round(i*step*1e6)/1e6, 'f', -1, 64)
 		if i == lines {
 			text += " " + name
 		}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -84,9 +85,8 @@ func (c *snapshotChoice) stops() string {
 	return strings.Join(list, " ")
 }
 
-// stop is a place as the script knows it. It is not rounded: two snapshots of a minute in a series of weeks are two
-// places.
-func stop(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// stop is a place as the script knows it, fine enough for two snapshots of a minute in a series of years.
+func stop(x float64) string { return strconv.FormatFloat(math.Round(x*1e6)/1e6, 'f', -1, 64) }
 
 // x is where a snapshot is along the chart.
 func (c *snapshotChoice) x(number int) float64 { return c.marks[number-1].x }

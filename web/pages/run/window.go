@@ -55,11 +55,12 @@ func openingOf(r *analysis.Report) timeWindow {
 func windowOf(r *analysis.Report, from, to string) timeWindow {
 	whole, opening := wholeOf(r.Trace), openingOf(r)
 	w := timeWindow{Window: opening.Window}
+	end := func(ns int64) int64 { return min(max(unrounded(ns, opening.Window, whole), whole.From), whole.To) }
 	if ns, ok := parseSeconds(from); ok {
-		w.From = min(max(ns, whole.From), whole.To)
+		w.From = end(ns)
 	}
 	if ns, ok := parseSeconds(to); ok {
-		w.To = min(max(ns, whole.From), whole.To)
+		w.To = end(ns)
 	}
 	if w.From > w.To {
 		w.From, w.To = w.To, w.From
@@ -84,8 +85,32 @@ func parseSeconds(text string) (ns int64, ok bool) {
 	return int64(math.Round(v * 1e9)), true
 }
 
-// seconds is a time as an address and a field have it: exact, without a unit.
+// seconds is a time as an address has it: exact, without a unit.
 func seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', -1, 64) }
+
+// shownSeconds is a time as a field and a sentence have it, without a unit: from a second on rounded to milliseconds,
+// which is finer than the steps of the chart.
+func shownSeconds(ns int64) string {
+	if ns >= 1e9 || ns <= -1e9 {
+		ns = int64(math.Round(float64(ns)/1e6)) * 1e6
+	}
+	return seconds(ns)
+}
+
+// unrounded is the end of a window that a field shows as ns; ns itself where no end reads so.
+func unrounded(ns int64, windows ...capture.Window) int64 {
+	if ns%1e6 != 0 { // nobody has rounded it
+		return ns
+	}
+	for _, w := range windows {
+		for _, end := range []int64{w.From, w.To} {
+			if shownSeconds(end) == shownSeconds(ns) {
+				return end
+			}
+		}
+	}
+	return ns
+}
 
 // clock is a time as people read it.
 func clock(ns int64) string {

@@ -34,6 +34,22 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// The end of a window is shown without the noise of nanoseconds, and what is shown leads back to the same window.
+func TestShownSeconds(t *testing.T) {
+	for ns, want := range map[int64]string{0: "0", 1: "0.000000001", 999_999_999: "0.999999999", 1e9: "1", 38_499_999_999: "38.5",
+		38_499_400_000: "38.499", -38_499_999_999: "-38.5"} {
+		if got := shownSeconds(ns); got != want {
+			t.Errorf("%d ns: %q, want %q", ns, got, want)
+		}
+	}
+	r := &analysis.Report{Trace: &analysis.Trace{FromNS: 0, ToNS: 38_499_999_999}}
+	for to, want := range map[string]int64{"38.5": 38_499_999_999, "38.499": 38_499_000_000, "38.4999": 38_499_900_000} {
+		if w := windowOf(r, "0", to); w.To != want || w.part != (want != 38_499_999_999) {
+			t.Errorf("%s: %+v", to, w)
+		}
+	}
+}
+
 // A window lies in its trace, its ends in order; one without an end takes that of the page.
 func TestWindowOfAnAddress(t *testing.T) {
 	r := &analysis.Report{Trace: &analysis.Trace{FromNS: 2e9, ToNS: 10e9}}
