@@ -435,5 +435,11 @@ func because(reason string) string {
 	return fmt.Sprintf(": %q", reason)
 }
 
-// nameOf names a finding: by its title where it has one.
-func nameOf(f *compare.Finding) string { return cmp.Or(f.Title, f.Signature) }
+// nameOf names a finding as lists of leaks do: by its blamed frame where it has a title, without the callees before it.
+func nameOf(f *compare.Finding) string {
+	name := cmp.Or(f.Title, f.Signature)
+	if at := strings.LastIndex(name, " | "); at >= 0 {
+		return name[at+len(" | "):]
+	}
+	return name
+}

@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -94,7 +95,7 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			}
 			key := strings.Join([]string{f.Signature, string(from.Code), string(to.Code)}, "\x00")
 			if tally[key] == nil {
-				tally[key] = &KnownChange{Signature: f.Signature, Title: nameOf(f), From: from.Code, To: to.Code,
+				tally[key] = &KnownChange{Signature: f.Signature, Title: cmp.Or(f.Title, f.Signature), From: from.Code, To: to.Code,
 					Why: to.Sentence, ChangedOf: len(cases)}
 				order = append(order, key)
 			}

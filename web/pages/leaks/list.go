@@ -39,10 +39,11 @@ type Listing struct {
 	class    string
 	filter   string
 	order    store.SignatureOrder
+	ignored  []ui.IgnoredChoice
 	after    int64 // id of the signature that the page stands behind; 0 for the first page
 }
 
-// ListingOf reads an address. Invalid values count as absent.
+// ListingOf reads an address. Invalid values count as absent; the list names an unknown order, state or class.
 func ListingOf(project string, c echo.Context) Listing {
 	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")),
 		owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module")),
@@ -58,6 +59,18 @@ func ListingOf(project string, c echo.Context) Listing {
 	if order := store.SignatureOrder(c.QueryParam("sort")); store.ValidSignatureOrder(order) &&
 		order != store.BySignatureScore {
 		l.order = order
+	}
+	for _, choice := range []struct {
+		name, shown string
+		isKnown     func(string) bool
+	}{
+		{"sort", "the order by score", func(v string) bool { return store.ValidSignatureOrder(store.SignatureOrder(v)) }},
+		{"state", "every state", func(v string) bool { return slices.Contains(leaks.States, leaks.State(v)) }},
+		{"class", "what leaks or grows", func(v string) bool { return slices.Contains(leakClasses, v) }},
+	} {
+		if i, unknown := ui.IgnoredChoiceIn(c, choice.name, choice.shown, choice.isKnown); unknown {
+			l.ignored = append(l.ignored, i)
+		}
 	}
 	if id, err := strconv.ParseInt(c.QueryParam("leaks_after"), 10, 64); err == nil && id > 0 {
 		l.after = id

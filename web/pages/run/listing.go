@@ -36,6 +36,8 @@ type listing struct {
 	view   string // of the selection
 	opened string // signature whose row is open; "" for the first leak, closed for none
 	metric string // what rows are ordered by; "" for growth
+	// ignored are choices of the address that are unknown.
+	ignored []ui.IgnoredChoice
 	// more is what else is selected by: module, function, signature, thread, size and age.
 	more query.Selection
 }
@@ -50,7 +52,7 @@ var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "v
 var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 
 // listingOf reads an address; report is that of the run, nil where there is none yet. What makes no sense in an address
-// counts as not there. Each paragraph reads one parameter and none depends on another, so that it is one function
+// counts as not there; the page names an unknown view or order. Each paragraph reads one parameter and none depends on another, so that it is one function
 // however many there are.
 func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	isTrace := report != nil && report.Trace != nil
@@ -74,6 +76,20 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	}
 	if class := c.QueryParam("class"); slices.Contains(leaks.ClassFilters, class) {
 		l.class = class
+	}
+	isOrder := func(order string) bool {
+		return store.ValidSiteOrder(store.SiteOrder(order)) || isTrace && windowOrders[store.SiteOrder(order)] != nil
+	}
+	isMetric := func(name string) bool {
+		return slices.ContainsFunc(query.Metrics, func(m query.Metric) bool { return m.Name == name })
+	}
+	for _, choice := range []struct {
+		name, shown string
+		isKnown     func(string) bool
+	}{{"view", "the view Ranked", isView}, {"sort", "the order by growth", isOrder}, {"metric", "the order by growth", isMetric}} {
+		if i, unknown := ui.IgnoredChoiceIn(c, choice.name, choice.shown, choice.isKnown); unknown {
+			l.ignored = append(l.ignored, i)
+		}
 	}
 	l.view = viewRanked
 	if view := c.QueryParam("view"); isView(view) {

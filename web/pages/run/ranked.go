@@ -157,7 +157,7 @@ func causePart(m *analysis.LostTogetherPart) string {
 	if m.Type != "" {
 		s += ", " + m.Type
 	}
-	return s + ": " + m.Title
+	return s + ": " + ui.TitleOf(m.Title).Blame
 }
 
 // rowOfFinding is a row of which the database knows all but its series.
