@@ -22,9 +22,9 @@ func TestFilesOfAReport(t *testing.T) {
 		}
 	}
 	files := []store.EvidenceFile{{Name: "a.etl"}}
-	in := store.AnalysisInput{Names: "names", Captures: []store.CaptureRef{
-		{Artifact: "first", Files: files, Table: store.AllocationTable{Key: "table", Sites: 3}}, {Artifact: "second", Files: files},
-		{Artifact: "deleted", Files: files, Table: store.AllocationTable{Key: "deleted-table"}},
+	in := store.AnalysisInput{NamesKey: "names", Captures: []store.CaptureRef{
+		{ArtifactKey: "first", Files: files, Table: store.AllocationTable{Key: "table", Sites: 3}}, {ArtifactKey: "second", Files: files},
+		{ArtifactKey: "deleted", Files: files, Table: store.AllocationTable{Key: "deleted-table"}},
 	}}
 	of := reportTask(&in)
 	for file, want := range map[int]string{-1: "no file", 0: "first", 1: "second", 2: "not found", of.NamesFile(): "names",
@@ -45,7 +45,7 @@ func TestFilesOfAReport(t *testing.T) {
 	if _, err := openInput(t.Context(), blobs, &in, of.TableFile(2)); !errors.Is(err, analysis.ErrTableMissing) {
 		t.Errorf("a table that was deleted: %v", err)
 	}
-	if in.Names = ""; !of.HasNames || reportTask(&in).HasNames {
+	if in.NamesKey = ""; !of.HasNames || reportTask(&in).HasNames {
 		t.Error("before a search for symbols there are no names")
 	}
 	for made, want := range map[string]int{"table": 3, "": 0, "of another run": -1} {

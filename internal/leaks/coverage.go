@@ -42,6 +42,7 @@ type CoverageCell struct {
 	Sites           int64
 	At              time.Time     // of the newest upload
 	Totals          []TotalGrowth // one for each unit; none where nothing grows that is not tolerated
+	Found           RunLeaks      // what Run found, by its state in the project
 }
 
 // statusGravity orders the statuses of runs, the gravest last.

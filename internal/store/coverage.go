@@ -49,11 +49,22 @@ func (v View) FindCoverage(ctx context.Context, project string, limit int) (*Cov
 		return nil, err
 	}
 	c := list[project]
-	return c, db.Wrap("growth of a coverage", fillTotals(ctx, db.Q(v), c.Cells))
+	if err := fillTotals(ctx, db.Q(v), c.Cells); err != nil {
+		return nil, db.Wrap("growth of a coverage", err)
+	}
+	runs := make([]int64, len(c.Cells))
+	for i := range c.Cells {
+		runs[i] = c.Cells[i].RunID
+	}
+	counts, err := v.CountRunLeaks(ctx, runs)
+	for i := range c.Cells {
+		c.Cells[i].Found = counts[c.Cells[i].RunID]
+	}
+	return c, err
 }
 
 // ListCoverages returns, by the name of the project, the coverage of its newest builds with results, at most limit of
-// them, in as many statements for a hundred projects as for one. Their cells are without totals.
+// them, in as many statements for a hundred projects as for one. Their cells are without totals and counts of leaks.
 func (v View) ListCoverages(ctx context.Context, projects []string, limit int) (map[string]*Coverage, error) {
 	list := make(map[string]*Coverage, len(projects))
 	for _, project := range projects {

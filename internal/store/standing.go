@@ -50,7 +50,7 @@ func (v View) ListOpenLeakCounts(ctx context.Context, projects []string) (map[st
 		select project, case when leaks and open then name else '' end as name, case when leaks and open then build end as build,
 			state, leaks, first, older, cleans, count(*) as n
 		from (select p.name as project, s.text as name, s.last_bad_id as build, `+shownState+` as state, `+shownState+openStates+` as open,
-				s.worst = $2 as leaks, s.first_bad_id is not distinct from p.build as first,
+				(s.worst = $2 or s.only_at_exit) as leaks, s.first_bad_id is not distinct from p.build as first,
 				s.last_bad_id is distinct from p.build as older,
 				s.worst = $2 and s.last_bad_id is distinct from p.build and `+shownState+openStates+` and `+cleanSince+` as cleans
 			from newest p join signatures s on s.project_id = p.id where s.bad and s.alias_of is null) s
@@ -107,7 +107,7 @@ func countOpenLeaks(rows []openLeakRow, causes []leaks.LostTogether) leaks.OpenL
 				seen.LastBad = "older"
 			}
 			open = append(open, leaks.OpenLeak{Signature: r.Name, State: r.State, Standing: r.State.StandingIn(seen)})
-		case r.Leaks:
+		case r.Leaks || r.State == leaks.StateKnown:
 			closed[r.State] += r.N
 		case isOpen:
 			grows += r.N

@@ -191,20 +191,20 @@ func TestFoundFiles(t *testing.T) {
 	}
 }
 
-// A captureHost keeps the capture that it was given last.
-type captureHost struct {
+// A keptCaptureHost keeps the capture that it was given last.
+type keptCaptureHost struct {
 	Host
 	got *capture.Capture
 }
 
-func (h *captureHost) StoreCapture(_ context.Context, c *capture.Capture, write func(io.Writer) error) error {
+func (h *keptCaptureHost) StoreCapture(_ context.Context, c *capture.Capture, write func(io.Writer) error) error {
 	h.got = c
 	return write(io.Discard)
 }
 
 // Without a child process, a host gets what its stored artifact holds too: later stages read nothing else.
 func TestCaptureIsDecodedInThisProcess(t *testing.T) {
-	to, c := &captureHost{}, &capture.Capture{Kind: "umdh", Snapshots: make([]capture.Snapshot, 1)}
+	to, c := &keptCaptureHost{}, &capture.Capture{Kind: "umdh", Snapshots: make([]capture.Snapshot, 1)}
 	if err := Host(decodingHost{to}).StoreCapture(t.Context(), nil, c.Write); err != nil || to.got == nil || to.got.Kind != "umdh" {
 		t.Errorf("%+v, %v", to.got, err)
 	}

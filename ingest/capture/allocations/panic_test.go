@@ -8,7 +8,7 @@ import (
 // A namedSink takes no rows.
 type namedSink string
 
-func (namedSink) Rows([]Row) error { return nil }
+func (namedSink) AddRows([]Row) error { return nil }
 
 // A panic of one sink reaches the caller of a scan, who may be a request: it does not end the program.
 func TestPanicInAScan(t *testing.T) {

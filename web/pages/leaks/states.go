@@ -44,7 +44,7 @@ func (v signatureView) standing() leaks.Standing {
 
 // standingInScenario is how the leak stands in one scenario in the newest build with a result.
 func (v signatureView) standingInScenario(s *leaks.ScenarioState) leaks.Standing {
-	seen := leaks.BuildView{FirstBad: v.FirstBad, LastBad: s.LastBad, FixedIn: cmp.Or(v.FixedIn, s.Clean)}
+	seen := leaks.BuildView{FirstBad: v.FirstBad, LastBad: s.LastBad, FixedIn: cmp.Or(v.FixedIn, s.FirstCleanAfter)}
 	if n := len(v.history.Builds); n > 0 {
 		seen.Build = v.history.Builds[n-1].Name
 	}

@@ -17,11 +17,31 @@ import (
 )
 
 // outcomeWords say what a run found, in a word.
-var outcomeWords = map[analysis.VerdictStatus]string{analysis.StatusLeak: "leaks", analysis.StatusNoLeak: "clean", analysis.StatusInconclusive: "undecided"}
+var outcomeWords = map[string]string{
+	string(analysis.StatusLeak): "leaks", string(analysis.StatusNoLeak): "clean", string(analysis.StatusInconclusive): "undecided",
+	ui.StatusKnown: "known leaks only",
+}
+
+// outcomeOf is the outcome of a cell: a run whose leaks are all known leaves nothing to do.
+func outcomeOf(cell *leaks.CoverageCell) string {
+	if cell.Status == analysis.StatusLeak && cell.Found.OnlyKnown() {
+		return ui.StatusKnown
+	}
+	return string(cell.Status)
+}
+
+// outcomeText is the outcome in words, with what is known and what is new counted apart.
+func outcomeText(cell *leaks.CoverageCell) string {
+	text := outcomeWords[outcomeOf(cell)]
+	if counts := cell.Found.String(); counts != "" {
+		text += ", " + counts
+	}
+	return text
+}
 
 // outcomeShapes draw it, so that it does not rest on colour alone.
-var outcomeShapes = map[analysis.VerdictStatus]string{
-	analysis.StatusLeak: "M2 10 10 2M4.500 2H10v5.500", analysis.StatusNoLeak: "M2 6.500 5 9.500 10 3", analysis.StatusInconclusive: "M6 8.500v.1M4 4.200a2 2 0 1 1 3 1.700c-.7.4-1 .8-1 1.400",
+var outcomeShapes = map[string]string{
+	ui.StatusKnown: "M2 6.500 5 9.500 10 3", string(analysis.StatusLeak): "M2 10 10 2M4.500 2H10v5.500", string(analysis.StatusNoLeak): "M2 6.500 5 9.500 10 3", string(analysis.StatusInconclusive): "M6 8.500v.1M4 4.200a2 2 0 1 1 3 1.700c-.7.4-1 .8-1 1.400",
 }
 
 // matrixBuilds is how many builds, the newest ones, the matrix of what was run has.
@@ -62,7 +82,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 			var templ_7745c5c3_Var2 string
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(b.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 36, Col: 37}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 56, Col: 37}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -75,7 +95,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(lastRunes(b.Name, 6))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 36, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 56, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -98,7 +118,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(scenario)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 43, Col: 39}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 63, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
@@ -111,7 +131,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(scenario)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 43, Col: 52}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 63, Col: 52}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -152,7 +172,7 @@ func coverageCard(c *store.Coverage) templ.Component {
 			var templ_7745c5c3_Var6 string
 			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(missing)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 55, Col: 28}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 75, Col: 28}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {
@@ -200,7 +220,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": not run")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 62, Col: 68}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 82, Col: 68}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -213,7 +233,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": not run")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 62, Col: 103}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 82, Col: 103}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -224,7 +244,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			var templ_7745c5c3_Var10 = []any{"m-cell", "m-" + string(cell.Status)}
+			var templ_7745c5c3_Var10 = []any{"m-cell", "m-" + outcomeOf(cell)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var10...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -236,7 +256,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var11 string
 			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(templ.CSSClasses(templ_7745c5c3_Var10).String())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 1, Col: 0}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 1, Col: 0}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {
@@ -249,7 +269,7 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 			var templ_7745c5c3_Var12 templ.SafeURL
 			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinURLErrs(ui.RunURL(cell.RunID))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 80}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 84, Col: 76}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 			if templ_7745c5c3_Err != nil {
@@ -260,9 +280,9 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": " + outcomeWords[cell.Status])
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": " + outcomeText(cell))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 131}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 84, Col: 119}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -273,9 +293,9 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var14 string
-			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": " + outcomeWords[cell.Status])
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(place + ": " + outcomeText(cell))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 187}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 84, Col: 167}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
@@ -286,9 +306,9 @@ func coverageCell(cell *leaks.CoverageCell, place string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(outcomeShapes[cell.Status])
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(outcomeShapes[outcomeOf(cell)])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/project/coverage.templ`, Line: 64, Col: 270}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `project/coverage.templ`, Line: 84, Col: 254}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {

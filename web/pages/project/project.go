@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/analysis"
 	domain "heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/leaks"
@@ -69,6 +70,9 @@ func (p *pages) project(c echo.Context) error {
 		if view.lackBranches, err = v.FindMissingBranches(ctx, name); err != nil {
 			return err
 		}
+		if view.found, err = v.CountRunLeaks(ctx, view.runs()); err != nil {
+			return err
+		}
 		recordings, err := v.ListRecordingStates(ctx, name)
 		if err != nil {
 			return err
@@ -103,6 +107,7 @@ type projectView struct {
 	standing     *standing
 	trend        *ui.Trend // nil where there is nothing to draw
 	modules      domain.ModuleShares
+	found        map[int64]domain.RunLeaks // by run of the page
 	// recordings are those that somebody should look after.
 	recordings []domain.RecordingWarning
 }
@@ -141,16 +146,34 @@ func (v projectView) extent() string {
 }
 
 // stateOf is the key of what a run's line says: how far it is, else the outcome.
-func stateOf(r store.Run) string {
-	if r.State() == domain.RunReady {
+func (v projectView) stateOf(r store.Run) string {
+	switch {
+	case r.State() == domain.RunReady && r.Status == string(analysis.StatusLeak) && v.found[r.ID].OnlyKnown():
+		return ui.StatusKnown
+	case r.State() == domain.RunReady:
 		return r.Status
 	}
 	return string(r.State())
 }
 
-// summaryOf is the sentence of a run's line.
-func summaryOf(r store.Run) string {
+// runs are the runs of the page that have a result.
+func (v projectView) runs() (list []int64) {
+	for _, b := range v.Builds {
+		for _, r := range b.Runs {
+			if r.State() == domain.RunReady {
+				list = append(list, r.ID)
+			}
+		}
+	}
+	return list
+}
+
+// summaryOf is the sentence of a run's line, behind what is new and what is known.
+func (v projectView) summaryOf(r store.Run) string {
+	counts := v.found[r.ID].String()
 	switch {
+	case r.Sentence != "" && counts != "":
+		return counts + ". " + r.Sentence
 	case r.Sentence != "":
 		return r.Sentence
 	case r.ErrorCode != "" || r.Error != "":

@@ -57,7 +57,7 @@ func standingOf(ctx context.Context, v store.View, project string, builds int, a
 		}
 	}
 	for _, cell := range s.newest {
-		f, leaks := s.worst[cell.Run]
+		f, leaks := s.worst[cell.RunID]
 		if leaks && f.Signature == s.gravest.Signature && domain.TellsMore(&f.Figure, &s.gravest.Figure) {
 			s.gravest, s.of = &f, cell
 		}

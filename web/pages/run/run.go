@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/quantity"
 	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
@@ -62,6 +63,11 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if view.report, err = r.report(ctx, run, summary, l); err != nil {
 		return answer{}, err
 	}
+	counts, err := r.CountRunLeaks(ctx, []int64{run.ID})
+	if err != nil {
+		return answer{}, err
+	}
+	view.found = counts[run.ID]
 	if run.SiteCount > smallReport && c.QueryParam("gate") == "" {
 		view.gate.later = true
 		view.gate.decideBy(&run, summary, &leaks.RunVerdict{Next: summary.Verdict.Next}, ui.ServerURL(c))
@@ -106,6 +112,7 @@ type runView struct {
 	progress progress
 	report   *reportView
 	gate     gateView
+	found    leaks.RunLeaks
 	manages  bool               // the reader may delete it
 	hold     *leaks.Hold        // legal hold on the run; nil for none
 	changes  bool               // the reader may say what the team knows
@@ -114,6 +121,22 @@ type runView struct {
 	processes processPanel
 	// recording says whether settings of Windows are changed; "" where none were.
 	recording string
+}
+
+// status is how the run stands: a run whose leaks are all known leaves nothing to do.
+func (v runView) status() string {
+	if v.run.Status == string(analysis.StatusLeak) && v.found.OnlyKnown() {
+		return ui.StatusKnown
+	}
+	return v.run.Status
+}
+
+// confidence is the small line below the word of the verdict.
+func (v runView) confidence() string {
+	if v.found.Known > 0 {
+		return quantity.Count(int64(v.found.Open)) + " open, " + quantity.Count(int64(v.found.Known)) + " known"
+	}
+	return v.report.confidence()
 }
 
 // shownSuspects is how many findings the sentence of a verdict may name.

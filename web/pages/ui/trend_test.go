@@ -37,7 +37,7 @@ func TestNamesBelowATrend(t *testing.T) {
 		c := &store.Coverage{Scenarios: []string{"a"}}
 		for i := range n {
 			c.Builds = append(c.Builds, store.BuildRef{Name: strconv.Itoa(i + 1)})
-			c.Cells = append(c.Cells, leaks.CoverageCell{Build: strconv.Itoa(i + 1), Scenario: "a", Run: int64(i + 1), Status: analysis.StatusLeak,
+			c.Cells = append(c.Cells, leaks.CoverageCell{Build: strconv.Itoa(i + 1), Scenario: "a", RunID: int64(i + 1), Status: analysis.StatusLeak,
 				Totals: []leaks.TotalGrowth{{Unit: "hour", Bytes: 1 << 20, Low: 1 << 19, High: 1 << 21, Signatures: 1}}})
 		}
 		var got []string
