@@ -23,7 +23,7 @@ var domainVerbs = []string{
 	"RetryRun", "RetryInternal", "RetryFailures", "CancelRun", "CompleteRun", "BeginSymbolSearch",
 	"LockUpload", "Advance", "Complete", "Release", // a locked upload
 	"ExpireEvidence", "ClaimRound", "DeleteRestored", "DumpTables", "LoadTables", "CheckTarget", "TryWrite", "ExportTombstones", "MergeSignature", "RevokeToken", "UseLink", "TryLogIn", "CompleteLogIn", "HasUsers",
-	"Search", "Compare", "CountOpenLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
+	"Search", "Compare", "CountOpenLeaks", "CountRunLeaks", "ReserveTraffic", "ReleaseTraffic", "CountStuckJobs", "PreviewTriage", "PreviewPolicy",
 }
 
 // Functions that reach the database are named by five verbs: Find returns one thing, List a slice or a page of them.

@@ -143,7 +143,10 @@ func rowsOf(c *compare.Comparison, change compare.Change) []compare.Row {
 // standingOf is how the leak of a row stands in the head, or in the base where the head does not show it.
 func standingOf(v *compareView, r compare.Row) leaks.Standing {
 	f, build := r.HeadOrBase(), v.base.Build
-	if leaks.State(f.State) == leaks.StateFixed { // the group of the row says in which of the builds
+	if leaks.State(f.State) == leaks.StateFixed {
+		if r.Head != nil && r.Head.Class.IsSuspect() { // it is fixed in neither of these builds
+			return ""
+		}
 		return leaks.Standing(leaks.StateFixed)
 	}
 	if r.Head != nil {
