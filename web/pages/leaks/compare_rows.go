@@ -140,19 +140,19 @@ func rowsOf(c *compare.Comparison, change compare.Change) []compare.Row {
 	return rows
 }
 
-// standingOf is how the leak of a row stands in the head, or in the base where the head does not show it.
+// standingOf is how the leak of a row stands in the head; "" where the group of the row says it all.
 func standingOf(v *compareView, r compare.Row) leaks.Standing {
-	f, build := r.HeadOrBase(), v.base.Build
+	f := r.HeadOrBase()
 	if leaks.State(f.State) == leaks.StateFixed {
 		if r.Head != nil && r.Head.Class.IsSuspect() { // it is fixed in neither of these builds
 			return ""
 		}
 		return leaks.Standing(leaks.StateFixed)
 	}
-	if r.Head != nil {
-		build = v.head.Build
+	if r.Head == nil && leaks.State(f.State) != leaks.StateKnown {
+		return ""
 	}
-	return leaks.State(f.State).StandingInRun(leaks.BuildView{Build: build, FirstBad: f.FirstBad}, f.Class)
+	return leaks.State(f.State).StandingInRun(leaks.BuildView{Build: v.head.Build, FirstBad: f.FirstBad}, f.Class)
 }
 
 // rateOfFinding is how fast a finding grows: per unit where there is one, else what it grew at all.
