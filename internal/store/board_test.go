@@ -15,8 +15,8 @@ func TestBoardOfSeveralProjects(t *testing.T) {
 	for i, name := range names[:3] {
 		l.sql(`insert into projects (name) values ($1)`, name)
 		l.sql(`insert into scenarios (project_id, name) select id, unnest(array['soak', 'smoke', 'never']) from projects where name = $1`, name)
-		// Of three builds the first is the newest, and the last of all has no result.
-		l.sql(`insert into builds (project_id, name, place) select id, 'b' || n, int4send(9 - n) from projects, generate_series(1, 3 + $2::int) n where name = $1`, name, i)
+		// The last build is the newest, and the first has no result.
+		l.sql(`insert into builds (project_id, name, place) select id, 'b' || n, int4send(n) from projects, generate_series(1, 4 + $2::int) n where name = $1`, name, i)
 		l.sql(`insert into runs (build_id, scenario_id, name, status, site_count, analysed_at, summary)
 			select b.id, sc.id, n::text, case (b.id + sc.id + n) % 3 when 0 then 'leak' when 1 then 'no-leak' else 'inconclusive' end, b.id, case when b.name <> 'b1' then now() end,
 				jsonb_build_object('causes', jsonb_build_array(jsonb_build_object('members', jsonb_build_array(jsonb_build_object('signature', 'S1'), jsonb_build_object('signature', 'S' || $2::int + 2)))))
@@ -42,7 +42,7 @@ func TestBoardOfSeveralProjects(t *testing.T) {
 		}
 		seen[fmt.Sprintf("%+v", one)] = true
 	}
-	if a := coverages["a"]; len(a.Builds) != 2 || a.Builds[0].Name != "b3" || a.Builds[1].Name != "b2" || len(a.Cells) != 4 ||
+	if a := coverages["a"]; len(a.Builds) != 2 || a.Builds[0].Name != "b3" || a.Builds[1].Name != "b4" || len(a.Cells) != 4 ||
 		fmt.Sprint(a.Scenarios) != "[smoke soak]" || len(coverages["no builds"].Builds) != 0 {
 		t.Errorf("%+v, %+v", a, coverages["no builds"])
 	}
