@@ -96,7 +96,7 @@ func runsOf(t *testing.T, s *pagestest.Server) (runs []int64, err error) {
 		return nil, err
 	}
 	for i := range page.Cells {
-		runs = append(runs, page.Cells[i].Run)
+		runs = append(runs, page.Cells[i].RunID)
 	}
 	return runs, nil
 }

@@ -38,7 +38,7 @@ func IgnoredChoices(list []IgnoredChoice) templ.Component {
 			var templ_7745c5c3_Var2 string
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(i.String())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/ignored.templ`, Line: 6, Col: 44}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/ignored.templ`, Line: 6, Col: 44}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
