@@ -17,6 +17,7 @@ func TestPanicOf(t *testing.T) {
 		{"a panic", "panic: runtime error: index out of range [3] with length 3 [recovered]" + trace,
 			"runtime error: index out of range [3] with length 3 [recovered]", "internal/analysis.(*draft).judge (draft.go:88)"},
 		{"after other words", "warning: slow\npanic: a\n\tpanic: b" + trace, "a", "internal/analysis.(*draft).judge (draft.go:88)"},
+		{"of two goroutines", "panic: a\npanic: b", "a", ""},
 		{"of the runtime", "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [select]:\nmain.main()\n\t/a.go:1 +0x1\n",
 			"all goroutines are asleep - deadlock!", ""},
 		{"control characters", "panic: a\x1b[2J\x00\xff", "a\ufffd[2J\ufffd\ufffd", ""},
