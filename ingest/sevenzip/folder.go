@@ -9,24 +9,21 @@ import (
 func (a *Archive) folder(f *folder) (io.Reader, error) {
 	u := unpacker{archive: a, folder: f, begun: make([]bool, len(f.coders))}
 	r, err := u.output(f.main)
-	if err == nil && slices.Contains(u.begun, false) { // coders that nothing comes from
+	if err == nil && slices.Contains(u.begun, false) { // coders that feed each other, and nothing else
 		return nil, errHeaderClaims
 	}
 	return r, err
 }
 
-// An unpacker connects the coders of a folder.
+// An unpacker connects the coders of a folder. Each output feeds one input, so that those of the main coder are a tree.
 type unpacker struct {
 	archive *Archive
 	folder  *folder
-	begun   []bool // the coders whose inputs are or were looked for
+	begun   []bool // the coders that have been reached
 }
 
 // output opens what comes out of a coder.
 func (u *unpacker) output(number int) (io.Reader, error) {
-	if u.begun[number] { // coders that feed each other
-		return nil, errHeaderClaims
-	}
 	u.begun[number] = true
 	c := &u.folder.coders[number]
 	in := make([]io.Reader, c.inputs)
