@@ -68,6 +68,11 @@ func commandsOnWindows(t *testing.T, w *windowsClient) {
 	kernel, heap := etltest.Invent(3, etltest.ScenarioSize{Steps: 60}).Pair(etltest.Format{BufferSize: 0x4000})
 	w.put("a trace/kernel.etl", kernel)
 	w.put("a trace/heap.etl", heap)
+	w.put("bekannte Lücken/known.supp", []byte(strings.ReplaceAll(someSuppressions, "\n", "\r\n")))
+	project := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "leak:Cache::Put\n") // a client that is away fails the test itself
+	}))
+	t.Cleanup(project.Close)
 	leaks := newFakeLeaks(t)
 	for _, test := range []struct {
 		name string
@@ -83,6 +88,12 @@ func commandsOnWindows(t *testing.T, w *windowsClient) {
 		{"accept", leaks.args("accept", cartLeak, "--reason", `see C:\notes.txt, "büro"`), exitOK, "known"},
 		{"assign", leaks.args("assign", cartLeak, "--to", "jürgen"), exitOK, "jürgen"},
 		{"leaks of nobody", leaks.args("list --state odd"), exitUsage, "said by the server"},
+		{"suppressions", []string{"suppressions", "import", "--dry-run", `bekannte Lücken\known.supp`}, exitOK,
+			`known="suppressed for LeakSanitizer: Cache::Add"`},
+		{"suppressions of a project", []string{"suppressions", "export", "--form", "lsan", "--url", project.URL, "--project", "my shop",
+			"-o", `bekannte Lücken\out.supp`}, exitOK, ""},
+		{"kit", []string{"kit", "--project", "my shop", "--image", "app.exe", "--evidence", "umdh", "--url", "http://heapdrift:8080",
+			"-o", `Скрипты für 日本`}, exitOK, `Скрипты für 日本\3-clean-up.cmd`},
 		{"licences", []string{"licenses"}, exitOK, "BSD"},
 		{"variables", []string{"help", "env"}, exitOK, "HEAPDRIFT_TOKEN"},
 	} {
@@ -93,6 +104,9 @@ func commandsOnWindows(t *testing.T, w *windowsClient) {
 				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, test.code, test.says, out, errs)
 			}
 		})
+	}
+	if text, err := os.ReadFile(filepath.Join(w.dir, "bekannte Lücken", "out.supp")); string(text) != "leak:Cache::Put\n" {
+		t.Errorf("suppressions export wrote %q, %v", text, err)
 	}
 	server := newSetServer(t)
 	target := []string{"--url", server.URL, "--project", "my shop"}
