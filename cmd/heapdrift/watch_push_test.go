@@ -103,12 +103,12 @@ func TestWatchPushRetries(t *testing.T) {
 		f.mu.Lock()
 		f.away = false
 		f.mu.Unlock()
-		time.Sleep(watchRetry - time.Second) // of the bubble's clock
+		<-time.After(watchRetry - time.Second) // of the bubble's clock
 		synctest.Wait()
 		if heard := f.log(); len(heard) > 0 {
 			t.Errorf("too early: %q", heard)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		if heard, want := f.log(), []string{"a 1", "a ended"}; !slices.Equal(heard, want) {
 			t.Errorf("%q, want %q", heard, want)

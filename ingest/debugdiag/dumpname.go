@@ -38,7 +38,7 @@ func dumpNamePartsOf(name string) (p dumpNameParts, ok bool) {
 			p.clock = [6]string{}
 			return p, !strings.Contains(p.image, "\n")
 		}
-		if len(s.rest) > 0 && strings.Contains(" \t\n\f\r", s.rest[:1]) {
+		if s.rest != "" && strings.Contains(" \t\n\f\r", s.rest[:1]) {
 			s.rest = s.rest[1:]
 		}
 		for _, half := range []string{"AM", "PM"} {

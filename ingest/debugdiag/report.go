@@ -181,7 +181,8 @@ func (r *report) paragraph(text string) {
 		return
 	}
 	_, _, isHeap := heapTitle(text)
-	if len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone || isHeap || reportFor(text) != "") {
+	isTitle := isHeap || reportFor(text) != "" || rankingOf(text) != rankNone || titleTopic(text) != topicNone
+	if len(text) < 120 && isTitle {
 		r.heading(text, "") // titles of 1.x are bold text
 	}
 }

@@ -2,8 +2,8 @@ package debugdiag
 
 import "strings"
 
-// A scan takes the parts of a text from its beginning. Where a part is missing it fails, and takes nothing more. Letters
-// are compared without their case. Regular expressions would be 0.25 MB of the client, for ten lines of text.
+// A scan takes the parts of a text from its beginning. Where a part is missing it fails, and takes nothing more.
+// Letters are compared without their case. Regular expressions would be 0.25 MB of the client.
 type scan struct {
 	rest   string
 	failed bool

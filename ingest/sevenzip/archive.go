@@ -39,7 +39,7 @@ type File struct {
 // Size is the number of bytes of the file's content.
 func (f *File) Size() uint64 { return f.stream.size }
 
-// Folder is the number of the folder that the content lies in: a folder that is damaged cannot be read behind the damage.
+// Folder is the number of the folder that the content lies in. Behind damage a folder cannot be read.
 func (f *File) Folder() int { return f.stream.folder }
 
 // An Archive is a 7z. One file of it can be read at a time.
@@ -127,7 +127,7 @@ func (a *Archive) unpackHeader(f *folder) (b []byte, err error) {
 	return io.ReadAll(newChecked(r, f.size(), f.sum))
 }
 
-// Content opens file number i of Files; what it gives ends with an error where size or checksum are wrong. The file that
+// Content opens file number i of Files; it ends with an error where size or checksum are wrong. The file that
 // was opened before it cannot be read further. Files of a folder that are opened in their order unpack it once.
 func (a *Archive) Content(i int) (_ io.Reader, err error) {
 	defer func() { err = notPanic(recover(), err) }()

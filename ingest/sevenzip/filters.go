@@ -11,9 +11,9 @@ import (
 type converter func(b []byte) int
 
 // filtered opens a filter.
-func filtered(make func() converter) func([]byte, uint64, []io.Reader) (io.Reader, error) {
+func filtered(newConverter func() converter) func([]byte, uint64, []io.Reader) (io.Reader, error) {
 	return func(_ []byte, _ uint64, in []io.Reader) (io.Reader, error) {
-		return &filterReader{r: in[0], convert: make()}, nil
+		return &filterReader{r: in[0], convert: newConverter()}, nil
 	}
 }
 
@@ -73,8 +73,8 @@ func (d *deltaReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// newX86 converts the E8 and E9 branches of x86 and x64 (BCJ; Bra86.c). mask says in which of the last bytes one of them
-// was seen that was no branch.
+// newX86 converts the E8 and E9 branches of x86 and x64 (BCJ; Bra86.c). mask says in which of the last bytes one of
+// them was seen that was no branch.
 func newX86() converter {
 	const size = 5
 	var address, mask uint32

@@ -277,7 +277,7 @@ func (h *header) names(files []File) {
 	}
 }
 
-// attributes reads those of Windows, which have the mode of Unix in the upper half where any of the highest 4 bits is set.
+// attributes reads those of Windows. The upper half is the mode of Unix where any of the highest 4 bits is set.
 func (h *header) attributes(files []File) {
 	const directory, hasMode, modeKind, modeDirectory = 0x10, 0xF0000000, 0xF000, 0x4000
 	known := h.optionalBits(uint64(len(files)))
