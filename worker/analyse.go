@@ -35,7 +35,8 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return fmt.Errorf("worker: the report of run %d is not there, or rests on a table of another run", job.RunID)
 	}
 	job.Progress(jobs.ReportStages.Begin(jobs.StoringSites))
-	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: h.report, ReportKey: h.reportKey, Revision: in.Revision, Table: table})
+	return w.Store.UpdateResult(ctx, job.Lease, store.Result{Report: h.report, ReportKey: h.reportKey,
+		Revision: in.Revision, Table: table})
 }
 
 // reportTask is the task that makes the report on the input.
@@ -46,7 +47,8 @@ func reportTask(in *store.AnalysisInput) task.Report {
 	for _, ref := range in.Captures {
 		c := task.CaptureFile{Evidence: ref.EvidenceID, TakenAt: ref.TakenAt, Table: ref.Table.Key}
 		for _, f := range ref.Files {
-			c.Files = append(c.Files, task.EvidenceFile{File: task.File{Name: f.Name, SHA256: f.SHA256}, Bytes: f.Bytes, Work: f.Work})
+			c.Files = append(c.Files, task.EvidenceFile{File: task.File{Name: f.Name, SHA256: f.SHA256}, Bytes: f.Bytes,
+				Work: f.Work})
 		}
 		t.Captures = append(t.Captures, c)
 	}

@@ -93,10 +93,10 @@ func BenchmarkReport(b *testing.B) {
 			t.Captures = append(t.Captures, task.CaptureFile{Evidence: int64(i),
 				Files: []task.EvidenceFile{{File: task.File{Name: name, SHA256: name}, Bytes: int64(len(log))}}})
 		}
-		run := func(name string, make func() error) {
+		run := func(name string, report func() error) {
 			b.Run(fmt.Sprintf("%s/stacks=%d", name, stacks), func(b *testing.B) {
 				for b.Loop() {
-					if err := make(); err != nil || len(h.made.Sites) != stacks {
+					if err := report(); err != nil || len(h.made.Sites) != stacks {
 						b.Fatal(err, len(h.made.Sites))
 					}
 				}

@@ -169,8 +169,8 @@ func (j *joiner) addCompact(ctx context.Context, f *frame, at int64, source uint
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, SourceIndex: source, Kind: f.kind, Heap: f.a, Address: f.b,
-			Size: f.c, Flags: f.flags}
+		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, SourceIndex: source, Kind: f.kind, Heap: f.a,
+			Address: f.b, Size: f.c, Flags: f.flags}
 		return j.setProcess(w, f.pid, shapes[f.header].pointer)
 	default:
 		target := StackTarget{int64(f.a), f.pid, f.tid}
@@ -220,8 +220,8 @@ func (j *joiner) ranges(e *Event) error {
 		if err != nil {
 			return err
 		}
-		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, SourceIndex: e.SourceIndex, Kind: e.Kind, Heap: r.Heap,
-			Address: r.Address, Size: r.Size, ProcessIndex: j.processes.at(pid)}
+		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, SourceIndex: e.SourceIndex, Kind: e.Kind,
+			Heap: r.Heap, Address: r.Address, Size: r.Size, ProcessIndex: j.processes.at(pid)}
 		w.pid, w.ready = pid, true
 	}
 	return j.drain(e.Stamp)
@@ -265,7 +265,8 @@ func (j *joiner) life(e *Event, kind Kind, process uint32) error {
 	if err != nil {
 		return err
 	}
-	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, SourceIndex: e.SourceIndex, Kind: kind, ProcessIndex: process}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, SourceIndex: e.SourceIndex, Kind: kind,
+		ProcessIndex: process}
 	w.pid, w.ready = j.processes.all[process].PID, true
 	return nil
 }

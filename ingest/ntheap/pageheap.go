@@ -73,7 +73,8 @@ func (o *opening) addPageHeap(handle uint64) bool {
 		stamps, _ := newNTLayout(l, o.w.wide)
 		p := &pageHeap{root: root, layout: t, stamps: stamps}
 		h := &Heap{Handle: handle, Kind: KindPage, Layout: t.name, heaps: o.hs, kind: p}
-		h.facts = capture.HeapFacts{Handle: capture.Address(handle), Kind: KindPage, Bits: uint8(o.p.Bits), LayoutSource: t.name}
+		h.facts = capture.HeapFacts{Handle: capture.Address(handle), Kind: KindPage, Bits: uint8(o.p.Bits),
+			LayoutSource: t.name}
 		p.readRoot(o.w, &h.facts)
 		o.hs.List = append(o.hs.List, h)
 		o.hs.PageHeap = true

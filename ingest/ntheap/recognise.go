@@ -98,7 +98,8 @@ func (o *opening) isSegment(handle uint64) bool {
 // addHeap completes an NT heap from its header.
 func (o *opening) addHeap(heap *ntHeap, layout string) {
 	h := &Heap{Handle: heap.handle, Kind: KindNT, Layout: layout, heaps: o.hs, kind: heap}
-	h.facts = capture.HeapFacts{Handle: capture.Address(heap.handle), Kind: KindNT, Bits: uint8(o.p.Bits), LayoutSource: layout}
+	h.facts = capture.HeapFacts{Handle: capture.Address(heap.handle), Kind: KindNT, Bits: uint8(o.p.Bits),
+		LayoutSource: layout}
 	heap.readHeader(o.w, &h.facts)
 	if h.facts.Flags&heapStackTraces != 0 && !heap.layout.old {
 		o.hs.StackTraces = true // this heap does, whatever the PEB says of all

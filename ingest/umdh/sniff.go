@@ -54,8 +54,8 @@ func Sniff(head []byte) bool {
 // headerLines is within how many lines a log or difference of UMDH says what it is.
 const headerLines = 64
 
-// beginsAsLog reports whether a file with bytes that text has not begins as UMDH writes: then it is a damaged log, which
-// the reader reads as far as it goes. A document that quotes UMDH has no such bytes.
+// beginsAsLog reports whether a file with bytes that text has not begins as UMDH writes: then it is a damaged log,
+// which the reader reads as far as it goes. A document that quotes UMDH has no such bytes.
 func beginsAsLog(text []byte) bool {
 	for range headerLines {
 		n, whole := lineEnd(text, 0, true)

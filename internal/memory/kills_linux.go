@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SystemKills is how many processes the system has ended for lack of memory since its start, those of all control groups
-// included; 0 where that is not known.
+// SystemKills is how many processes the system has ended for lack of memory since its start, those of all control
+// groups included; 0 where that is not known.
 func SystemKills() int64 { return killsIn("/proc/vmstat") }
 
 func killsIn(vmstat string) int64 {

@@ -14,8 +14,8 @@ import (
 // inconclusive is the status of a run whose evidence does not decide.
 const inconclusive = string(analysis.StatusInconclusive)
 
-// Compare finds and compares what a query names. Its error is a *leaks.NoComparison where there is nothing to compare with,
-// a *leaks.FieldError where the query is wrong, or ErrNotFound.
+// Compare finds and compares what a query names. Its error is a *leaks.NoComparison where there is nothing to compare
+// with, a *leaks.FieldError where the query is wrong, or ErrNotFound.
 func (v View) Compare(ctx context.Context, q leaks.ComparisonQuery) (*leaks.RunComparison, error) {
 	c, err := v.FindResultsToCompare(ctx, q)
 	if err != nil {

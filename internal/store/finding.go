@@ -23,7 +23,8 @@ type FindingBuilds struct{ FirstBad, LastBad, FixedIn string }
 
 // StandingIn is how the leak stands in the run of a build that the finding is of.
 func (f *Finding) StandingIn(build string) leaks.Standing {
-	return f.State.StandingInRun(leaks.BuildView{Build: build, FirstBad: f.FirstBad, LastBad: f.LastBad, FixedIn: f.FixedIn},
+	return f.State.StandingInRun(leaks.BuildView{Build: build, FirstBad: f.FirstBad, LastBad: f.LastBad,
+		FixedIn: f.FixedIn},
 		f.Class)
 }
 

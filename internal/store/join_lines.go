@@ -72,7 +72,8 @@ func (c *resultEffects) joinLine(ctx context.Context, l *leaks.LineSignature, in
 		if err != nil || !joined {
 			return nil, err
 		}
-		return []int64{l.ID, l.IntoID}, audit.RecordSignatureChange(ctx, c.tx, l.ID, leaks.ActorLine, "merge", map[string]any{},
+		return []int64{l.ID, l.IntoID}, audit.RecordSignatureChange(ctx, c.tx, l.ID, leaks.ActorLine, "merge",
+			map[string]any{},
 			map[string]any{"into": into, "run": c.run})
 	case leaks.LeaveLine:
 		root, err := separate(ctx, c.tx, l.ID)

@@ -49,8 +49,8 @@ func quoted[T ~string](list []T) string {
 	return strings.Join(words, `, `)
 }
 
-// runLength is how long a run lasted, in units of the rate of a finding or signature, as score.Rate.Length; 0 where that
-// is unknown.
+// runLength is how long a run lasted, in units of the rate of a finding or signature, as score.Rate.Length; 0 where
+// that is unknown.
 func runLength(table string) string {
 	return `coalesce(nullif((` + table + `.rate->>'span')::double precision, 0), (` + table +
 		`.rate->>'over')::double precision, 0)`

@@ -50,24 +50,25 @@ func (h *histories) readRuns(ctx context.Context, project int64) error {
 	var stretches []float64
 	var analysed bool
 	var tools []string
-	_, err = pgx.ForEachRow(rows, []any{&id, &r.build, &r.scenario, &r.suffices, &unit, &stretches, &analysed, &tools}, func() error {
-		run := r
-		run.parts = partLengthsOf(unit, stretches)
-		h.runs[id] = &run
-		if analysed && run.suffices && fresh(place{run.build, run.scenario, ""}) {
-			h.first[run.scenario] = append(h.first[run.scenario], run.build)
-		}
-		for _, tool := range tools {
-			if !analysed || !fresh(place{run.build, run.scenario, tool}) {
-				continue
+	_, err = pgx.ForEachRow(rows, []any{&id, &r.build, &r.scenario, &r.suffices, &unit, &stretches, &analysed, &tools},
+		func() error {
+			run := r
+			run.parts = partLengthsOf(unit, stretches)
+			h.runs[id] = &run
+			if analysed && run.suffices && fresh(place{run.build, run.scenario, ""}) {
+				h.first[run.scenario] = append(h.first[run.scenario], run.build)
 			}
-			if h.lists[run.scenario] == nil {
-				h.lists[run.scenario] = map[string][]int64{}
+			for _, tool := range tools {
+				if !analysed || !fresh(place{run.build, run.scenario, tool}) {
+					continue
+				}
+				if h.lists[run.scenario] == nil {
+					h.lists[run.scenario] = map[string][]int64{}
+				}
+				h.lists[run.scenario][tool] = append(h.lists[run.scenario][tool], run.build)
 			}
-			h.lists[run.scenario][tool] = append(h.lists[run.scenario][tool], run.build)
-		}
-		return nil
-	})
+			return nil
+		})
 	return err
 }
 
@@ -92,7 +93,8 @@ const sightingColumns = `own.root_id, f.run_id, f.signature_id, f.class, f.certa
 
 // fields are where the columns go.
 func (r *sightingRow) fields() []any {
-	return []any{&r.root, &r.run, &r.signature, &r.class, &r.certain, &r.atExit, &r.doubtful, &r.began, &r.odds, &r.tools, &r.unit,
+	return []any{&r.root, &r.run, &r.signature, &r.class, &r.certain, &r.atExit, &r.doubtful, &r.began, &r.odds, &r.tools,
+		&r.unit,
 		&r.count, &r.size, &r.dispersion, &r.unbounded, &r.stayed}
 }
 
@@ -106,8 +108,9 @@ func (r *sightingRow) sighting(run *historyRun) leaks.RunSighting {
 		s.Class = analysis.ClassLeftAtExit
 	}
 	if r.count != nil {
-		s.Rate = &score.Rate{Unit: valueOf(r.unit), Count: *r.count, Bytes: valueOf(r.size), Dispersion: valueOf(r.dispersion),
-			Unbounded: valueOf(r.unbounded)}
+		s.Rate = &score.Rate{Unit: valueOf(r.unit), Count: *r.count, Bytes: valueOf(r.size),
+			Dispersion: valueOf(r.dispersion),
+			Unbounded:  valueOf(r.unbounded)}
 	}
 	if r.odds != nil {
 		s.Watched.LogOdds = *r.odds
@@ -123,8 +126,8 @@ func valueOf[T any](p *T) (value T) {
 	return value
 }
 
-// sightingsOf selects what runs say of signatures. The runs are a table of its own and their key is a sum, so that they are
-// hashed: to look each pair of run and signature up takes longer than to pass over runs that are not asked for.
+// sightingsOf selects what runs say of signatures. The runs are a table of its own and their key is a sum, so that they
+// are hashed: to look each pair of run and signature up takes longer than to pass over runs that are not asked for.
 func sightingsOf(of runScope) (sql string, args []any) {
 	const all = `select ` + sightingColumns + ` from signatures own join findings f on f.signature_id = own.id`
 	if of.scenario == 0 {
@@ -156,7 +159,10 @@ func (h *histories) readSightings(ctx context.Context, subjects map[int64]*subje
 		return err
 	}
 	for root, list := range byRoot {
-		slices.SortFunc(list, func(a, b shown) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.signature, b.signature)) })
+		slices.SortFunc(list, func(a, b shown) int {
+			return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.signature,
+				b.signature))
+		})
 		s := subjects[root]
 		s.runs = slices.Grow(s.runs, len(list))
 		for i := range list {

@@ -302,8 +302,8 @@ func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project 
 	return err
 }
 
-// readStrips tells what runs of builds show of leaks: findings of one class, with how many there are, the newest of them. Like
-// sightingsOf it reads nothing of findings but an index.
+// readStrips tells what runs of builds show of leaks: findings of one class, with how many there are, the newest of
+// them. Like sightingsOf it reads nothing of findings but an index.
 func readStrips(ctx context.Context, q db.Querier, project int64, scenario string, roots []int64, builds []string,
 	tell func(root int64, build, scenario string, n int, f *leaks.SignatureFinding)) error {
 	rows, err := q.Query(ctx, `

@@ -38,8 +38,8 @@ type openLeakRow struct {
 	N                           int
 }
 
-// ListOpenLeakCounts is CountOpenLeaks of several projects, by name, in as many statements for a hundred projects as for
-// one, unless leaks are lost together.
+// ListOpenLeakCounts is CountOpenLeaks of several projects, by name, in as many statements for a hundred projects as
+// for one, unless leaks are lost together.
 func (v View) ListOpenLeakCounts(ctx context.Context, projects []string) (map[string]leaks.OpenLeakCounts, error) {
 	rows, err := db.All[openLeakRow](ctx, db.Q(v), `
 		with newest as materialized ( -- once for a project, not for each of its leaks

@@ -58,8 +58,9 @@ func fillStates(ctx context.Context, q db.Querier, list []*Signature) error {
 	for _, r := range rows {
 		s := by[r.SignatureID]
 		s.States = append(s.States, leaks.NewScenarioState(leaks.ScenarioState{
-			Scenario: r.Scenario, FirstBad: r.FirstBad, LastBad: r.LastBad, FirstCleanAfter: r.Clean, Absent: r.Absent, LastUndecided: r.Tried,
-			Bad: bad[r.stateKey], Now: now[r.stateKey], NowBuild: r.Seen,
+			Scenario: r.Scenario, FirstBad: r.FirstBad, LastBad: r.LastBad, FirstCleanAfter: r.Clean, Absent: r.Absent,
+			LastUndecided: r.Tried,
+			Bad:           bad[r.stateKey], Now: now[r.stateKey], NowBuild: r.Seen,
 		}, s.State, r.Open))
 	}
 	return nil

@@ -137,8 +137,9 @@ func (m *meter) ask(ctx context.Context, name, path string, counts bool) {
 
 func take(ctx context.Context, address string) (a answer, err error) {
 	began := time.Now()
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { a.first = time.Since(began) }})
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	first := func() { a.first = time.Since(began) }
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: first})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return a, fmt.Errorf("address: %w", err)
 	}

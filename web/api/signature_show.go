@@ -162,7 +162,8 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 	for i := range history.Outcomes {
 		o := &history.Outcomes[i]
 		d.History = append(d.History,
-			outcomeView{o.Build, o.Scenario, o.Runs, o.RunsShowing, o.RunID, o.Exercised, viewOfAbsent(o), viewOfFigure(&o.Figure)})
+			outcomeView{o.Build, o.Scenario, o.Runs, o.RunsShowing, o.RunID, o.Exercised, viewOfAbsent(o),
+				viewOfFigure(&o.Figure)})
 	}
 	if f := history.Explained; f != nil {
 		d.Evidence = viewOfEvidence(f)

@@ -27,8 +27,8 @@ var (
 	// loneDash is a dash where a sentence has a number, or a name.
 	loneDash   = regexp.MustCompile(`[a-z,:] – (in|of|per|from|held|at|by)\b|^– [a-z]`)
 	sentences  = regexp.MustCompile(`(?s)<(?:p|h1|h2|li)[ >](.*?)</(?:p|h1|h2|li)>`)
-	floatNoise = regexp.MustCompile(`[0-9]\.[0-9]{4,}( s)?`)
-	eventTime  = regexp.MustCompile(`^[0-9]\.[0-9]{6} s$`) // of an allocation, in µs as all of its column
+	floatNoise = regexp.MustCompile(`\d\.\d{4,}( s)?`)
+	eventTime  = regexp.MustCompile(`^\d\.\d{6} s$`) // of an allocation, in µs as all of its column
 	classNames = regexp.MustCompile(`class="([^"]*)"`)
 	// drawnClass is the class of a state, a class of growth, an outcome or a status: without a style it is black, or
 	// looks like no other.
@@ -66,7 +66,7 @@ func TestDemoWalk(t *testing.T) {
 			continue
 		}
 		checkDemoPage(t, path, scripts.ReplaceAllString(page, ""), styles)
-		kinds[regexp.MustCompile(`[0-9]+|sig1:.*|\?.*`).ReplaceAllString(path, "")] = true
+		kinds[regexp.MustCompile(`\d+|sig1:.*|\?.*`).ReplaceAllString(path, "")] = true
 		for _, m := range hrefOf.FindAllStringSubmatch(page, -1) {
 			to := html.UnescapeString(m[1])
 			if seen[to] || unwalked.MatchString(to) {

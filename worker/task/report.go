@@ -28,7 +28,7 @@ type Report struct {
 func (t *Report) NamesFile() int { return len(t.Captures) }
 
 // TableFile is the index of the allocation table of a capture.
-func (t *Report) TableFile(capture int) int { return len(t.Captures) + 1 + capture }
+func (t *Report) TableFile(index int) int { return len(t.Captures) + 1 + index }
 
 // Settings are what the project and its policy set for a report.
 type Settings struct {

@@ -63,8 +63,8 @@ func load(ctx context.Context, h Host, captures []CaptureFile) ([]evidenceCaptur
 }
 
 // evidenceOf is the evidence whose first capture is c.
-func evidenceOf(of CaptureFile, capture int, c *capture.Capture) evidenceCaptures {
-	in := evidenceCaptures{taken: of.TakenAt, table: of.Table, first: capture}
+func evidenceOf(of CaptureFile, first int, c *capture.Capture) evidenceCaptures {
+	in := evidenceCaptures{taken: of.TakenAt, table: of.Table, first: first}
 	if c.Trace != nil {
 		in.taken = &c.Trace.Start
 	}

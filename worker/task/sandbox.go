@@ -70,14 +70,15 @@ func RunRead(ctx context.Context, runner *sandbox.Runner, t Read, h Host) (cover
 	return covered, err
 }
 
-// RunReport makes a report in a child process, or in this one where runner is nil. Its error is an *analysis.Error where
-// the captures do not give one.
+// RunReport makes a report in a child process, or in this one where runner is nil. Its error is an *analysis.Error
+// where the captures do not give one.
 func RunReport(ctx context.Context, runner *sandbox.Runner, t Report, h Host) (Made, error) {
 	if runner == nil {
 		return t.Do(ctx, decodingHost{h})
 	}
 	var out reported
-	err := runner.Run(ctx, sandbox.Work{Task: taskReport, Does: "made the report", Input: t, Answers: answers(taskReport, h),
+	err := runner.Run(ctx, sandbox.Work{Task: taskReport, Does: "made the report", Input: t, Answers: answers(taskReport,
+		h),
 		Progress: progress(jobs.KindAnalyse, h), Outcome: &out})
 	if err == nil && out.Refused != nil {
 		err = out.Refused

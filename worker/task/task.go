@@ -1,6 +1,6 @@
-// Package task does the parts of jobs that untrusted files may end. In come evidence, symbol files or what was read from
-// them, which a Host opens; out go captures, allocation tables, names of frames and reports, which the Host keeps. A
-// task knows neither the database nor the network. It runs in this process or in a child process, which asks its
+// Package task does the parts of jobs that untrusted files may end. In come evidence, symbol files or what was read
+// from them, which a Host opens; out go captures, allocation tables, names of frames and reports, which the Host keeps.
+// A task knows neither the database nor the network. It runs in this process or in a child process, which asks its
 // parent's Host by messages.
 package task
 

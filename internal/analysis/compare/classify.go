@@ -179,7 +179,8 @@ func (s *BuildResult) Name() string { return cmp.Or(s.Label, "build "+s.Build) }
 // runs.
 func (s *BuildResult) Decides() bool {
 	return len(s.Statuses) == 0 || s.Suffices ||
-		slices.ContainsFunc(s.Statuses, func(status analysis.VerdictStatus) bool { return status != analysis.StatusInconclusive })
+		slices.ContainsFunc(s.Statuses,
+			func(status analysis.VerdictStatus) bool { return status != analysis.StatusInconclusive })
 }
 
 // isAfter reports whether the build is newer than the one with a rank. It is true where builds have no

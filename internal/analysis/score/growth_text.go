@@ -80,8 +80,8 @@ func (r *Rate) State(grown *int64) StatedGrowth {
 // hourUnit is the unit of rates where no work was counted.
 const hourUnit = "hour"
 
-// AreAlike reports whether growth may be compared by its numbers: it is stated in one unit, or in runs of about the same
-// length.
+// AreAlike reports whether growth may be compared by its numbers: it is stated in one unit, or in runs of about the
+// same length.
 func AreAlike(a, b *StatedGrowth) bool {
 	return a.Unit == b.Unit && max(a.Length, b.Length) <= alikeLengths*min(a.Length, b.Length)/100
 }

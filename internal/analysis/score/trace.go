@@ -164,7 +164,8 @@ func (t *traceView) rate() *Rate {
 	hours := t.span / nanosecondsPerHour
 	low, high := poissonInterval(t.survivors)
 	size := float64(t.bytes) / float64(t.survivors)
-	r := &Rate{Unit: hourUnit, Span: t.window / nanosecondsPerHour, Count: float64(t.survivors) / hours, CountLow: low / hours, CountHigh: high / hours}
+	r := &Rate{Unit: hourUnit, Span: t.window / nanosecondsPerHour, Count: float64(t.survivors) / hours,
+		CountLow: low / hours, CountHigh: high / hours}
 	r.Bytes, r.BytesLow, r.BytesHigh = r.Count*size, r.CountLow*size, r.CountHigh*size
 	r.Over, r.Dispersion = hours, max(1, t.dispersion)
 	return r

@@ -72,7 +72,8 @@ func standsIn(s *store.Signature, newest string) string {
 	}
 	isOpen := bad == nil && slices.ContainsFunc(rest, func(s leaks.ScenarioState) bool { return s.IsOpen() })
 	// A scenario that never showed it leaking has no state of its own, and may be the one that shows it clean.
-	if class := s.Latest.Class; isOpen && !measured && s.Measured != "" && class != analysis.ClassUnknown && !class.IsSuspect() {
+	if class := s.Latest.Class; isOpen && !measured && s.Measured != "" && class != analysis.ClassUnknown &&
+		!class.IsSuspect() {
 		parts = append(parts, s.Measured+": clean in build "+s.LastSeen)
 	}
 	if says := leaks.DescribeScenarios(rest, s.FixedIn); says != "" {

@@ -156,7 +156,8 @@ func (v projectsView) figures() []figure {
 		if r.gate() == domain.GateFailed {
 			failing++
 		}
-		fresh, back = fresh+r.open.Standings[domain.StandingNew], back+r.open.Standings[domain.Standing(domain.StateRegressed)]
+		fresh += r.open.Standings[domain.StandingNew]
+		back += r.open.Standings[domain.Standing(domain.StateRegressed)]
 		stale += r.stale(now)
 		for _, cell := range r.newest {
 			if cell.Status == analysis.StatusInconclusive {

@@ -175,7 +175,8 @@ func (s *standing) sites() (sites int64) {
 
 // decide asks the gates of the newest build's runs where these have up to so many sites, or takes what they answered
 // last, which told has by run. Gates that never answered are asked where the build has up to decidedSites sites.
-func (s *standing) decide(ctx context.Context, v store.View, askedSites int64, told map[int64]store.StoredDecision) error {
+func (s *standing) decide(ctx context.Context, v store.View, askedSites int64,
+	told map[int64]store.StoredDecision) error {
 	sites, runs := s.sites(), runsOf(s.cells())
 	if sites > askedSites {
 		s.take(runs, told)

@@ -52,8 +52,8 @@ var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "v
 var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 
 // listingOf reads an address; report is that of the run, nil where there is none yet. What makes no sense in an address
-// counts as not there; the page names an unknown view or order. Each paragraph reads one parameter and none depends on another, so that it is one function
-// however many there are.
+// counts as not there; the page names an unknown view or order. Each paragraph reads one parameter and none depends on
+// another, so that it is one function however many there are.
 func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	isTrace := report != nil && report.Trace != nil
 	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(ui.Printable(c.QueryParam("q")))}
@@ -86,7 +86,8 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	for _, choice := range []struct {
 		name, shown string
 		isKnown     func(string) bool
-	}{{"view", "the view Ranked", isView}, {"sort", "the order by growth", isOrder}, {"metric", "the order by growth", isMetric}} {
+	}{{"view", "the view Ranked", isView}, {"sort", "the order by growth", isOrder}, {"metric", "the order by growth",
+		isMetric}} {
 		if i, unknown := ui.IgnoredChoiceIn(c, choice.name, choice.shown, choice.isKnown); unknown {
 			l.ignored = append(l.ignored, i)
 		}

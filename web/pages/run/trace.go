@@ -71,8 +71,8 @@ type heapRow struct {
 	path string // over the whole trace
 }
 
-// heapRows are the heaps with their numbers in the window: most growth first, by growth before the exit and by what they
-// hold where that is equal.
+// heapRows are the heaps with their numbers in the window: most growth first, by growth before the exit and by what
+// they hold where that is equal.
 func (v *traceView) heapRows() []heapRow {
 	whole, list := wholeOf(v.report.Trace), make([]heapRow, len(v.report.Heaps))
 	inside := map[string]analysis.Amounts{}
