@@ -109,8 +109,7 @@ func (r *sightingRow) sighting(run *historyRun) leaks.RunSighting {
 	}
 	if r.count != nil {
 		s.Rate = &score.Rate{Unit: valueOf(r.unit), Count: *r.count, Bytes: valueOf(r.size),
-			Dispersion: valueOf(r.dispersion),
-			Unbounded:  valueOf(r.unbounded)}
+			Dispersion: valueOf(r.dispersion), Unbounded: valueOf(r.unbounded)}
 	}
 	if r.odds != nil {
 		s.Watched.LogOdds = *r.odds
