@@ -24,7 +24,7 @@ type FailedJob struct {
 }
 
 const failedJobs = `
-	select j.id, j.kind, j.run_id, j.evidence_id, j.state, j.attempt, j.percent, j.stage, j.error_code, j.error,
+	select j.id, j.kind, j.run_id, j.evidence_id, j.state, j.attempt, j.percent, j.stage, j.error_code, j.error, j.trace_parent,
 		p.name project, b.name build, s.name scenario, r.name run, coalesce(e.name, '') file, j.failed_by, j.worker, j.worker_pid, j.cause, j.ended_at
 	from jobs j join runs r on r.id = j.run_id join builds b on b.id = r.build_id join projects p on p.id = b.project_id
 		join scenarios s on s.id = r.scenario_id left join evidence e on e.id = j.evidence_id

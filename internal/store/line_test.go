@@ -239,7 +239,7 @@ func TestLeakThatMayBeRenamed(t *testing.T) {
 	l.change("A", leaks.TriageChange{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	l.runOn("b3 main", named("A2", 50000))
 	d := l.ask("b3")
-	want := "malloc | app!FA2 leaks: appeared between builds b2 and b3; it may be malloc | app!FA, which is gone, under a new name: merge them if so"
+	want := "app!FA2 leaks: appeared between builds b2 and b3; it may be app!FA, which is gone, under a new name: merge them if so"
 	if d.Gate != leaks.GateFailed || d.Reasons[0].Sentence != want {
 		t.Errorf("%s: %q, want %q", d.Gate, d.Reasons[0].Sentence, want)
 	}

@@ -108,7 +108,7 @@ func TestWindowIsJudgedByItself(t *testing.T) {
 	pagestest.Lacks(t, whole, note, "for the selection", "Whole run")
 	pagestest.Has(t, text(s.Page(pagestest.SitesPath(run, "from=30&to=50"))), note+"30 to 50 s). Verdict: the whole run.")
 	pagestest.Lacks(t, text(s.Page(pagestest.SitesPath(run, ""))), note)
-	pagestest.Has(t, text(s.Page(fmt.Sprintf("/runs/%d?size=1-64", run))), note+"some allocations of 0 to 57.499999999 s)")
+	pagestest.Has(t, text(s.Page(fmt.Sprintf("/runs/%d?size=1-64", run))), note+"some allocations of 0 to 57.5 s)")
 }
 
 // number is a count as pages print it.
@@ -239,10 +239,10 @@ func TestTraceWindowAddresses(t *testing.T) {
 		"": "until just before the process exited", "?from=0&to=60": "of the whole trace",
 		"?from=-5&to=1e6": "of the whole trace",
 		"?from=x&to=NaN":  "until just before the process exited",
-		"?from=&to=":      "until just before the process exited", "?from=50": "from 50 to 57.499999999 s",
+		"?from=&to=":      "until just before the process exited", "?from=50": "from 50 to 57.5 s",
 		"?from=0&to=57.499999999": "until just before the process exited", "?to=2.5": "from 0 to 2.5 s",
 		"?from=29&to=20":              "from 20 to 29 s",
-		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s",
+		"?from=1e1&to=1.0000000001e1": "from 10 to 10 s", "?from=5&to=5": "from 5 to 5 s",
 		"?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "until just before the process exited",
 	} {
 		page := text(s.Page(fmt.Sprintf("/runs/%d%s", run, query)))
