@@ -68,7 +68,7 @@ func backUp(ctx context.Context, args []string, s streams) (int, error) {
 		quantity.Plural(countRows(m.Tables), "row"), quantity.Plural(m.Blobs.Count, "blob"), quantity.Plural(m.Blobs.Copied, "blob"), quantity.Bytes(m.Blobs.Bytes),
 		time.Since(began).Round(time.Millisecond))
 	if *keep > 0 {
-		if err := pruneBackups(ctx, from, to, *keep, s); err != nil {
+		if err := pruneBackups(ctx, from, to, *keep, m.Name, s); err != nil {
 			return exitInput, fmt.Errorf("the backup is complete, but older ones could not be deleted: %w", err)
 		}
 	}
@@ -76,15 +76,15 @@ func backUp(ctx context.Context, args []string, s streams) (int, error) {
 }
 
 // pruneBackups deletes old backups, and says what it has deleted and what has to stay.
-func pruneBackups(ctx context.Context, of backup.Installation, in blob.Store, keep int, s streams) error {
-	p, err := backup.Prune(ctx, of, in, keep)
+func pruneBackups(ctx context.Context, of backup.Installation, in blob.Store, keep int, written string, s streams) error {
+	p, err := backup.Prune(ctx, of, in, keep, written)
 	if len(p.Backups) > 0 {
 		fmt.Fprintf(s.out, "deleted %s and %s (%s)\n", quantity.Plural(len(p.Backups), "old backup"),
 			quantity.Plural(p.Blobs, "blob"), quantity.Bytes(p.Bytes))
 	}
 	if len(p.Foreign) > 0 {
-		fmt.Fprintf(s.err, "warning: %s of another installation, or from before a restore: they stay, and no blobs are deleted. "+
-			"Delete their folders below backups/ when you do not need them\n", quantity.Plural(len(p.Foreign), "backup"))
+		fmt.Fprintf(s.err, "warning: %s not complete, of another installation, or from before a restore: they stay, and no blobs are deleted. "+
+			"Delete their folders below backups/ when you do not need them: %s\n", quantity.Plural(len(p.Foreign), "backup"), strings.Join(p.Foreign, ", "))
 	}
 	return err
 }

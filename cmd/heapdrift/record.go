@@ -149,7 +149,7 @@ func (f *recordFlags) conclude(ctx context.Context, rec *record.Recording, s str
 			if f.pushed != nil {
 				f.pushed[rec.Dir] = run
 			}
-			f.tell(ctx, client, run, rec, s)
+			_ = f.tell(ctx, client, run, rec, s) // it has said so
 		}
 		return p.push(ctx, rec.Files, s)
 	}

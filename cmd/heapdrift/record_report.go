@@ -18,8 +18,8 @@ import (
 const reportTime = 20 * time.Second
 
 // tell tells the server which settings the recording of a run has changed on this machine. A server that does not
-// take it, such as an older one, costs a line.
-func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording, s streams) {
+// take it, such as an older one, costs a line; the error is returned, too.
+func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording, s streams) error {
 	text, err := json.Marshal(&rec.Sidecar)
 	var state leaks.RecordingState
 	if err == nil {
@@ -34,6 +34,7 @@ func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, 
 	if err != nil {
 		fmt.Fprintf(s.err, "note       the server was not told which settings are changed: %v\n", err)
 	}
+	return err
 }
 
 // tellRestored tells the server of an undo file that its settings are restored. The task that calls it has no token.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ type watchedRun struct {
 // order when it can be reached again.
 type watchPush struct {
 	send func(context.Context, *record.Recording) error // all files; those that the server has are not sent again
-	tell func(context.Context, *record.Recording)       // the end, and which settings are still changed
+	tell func(context.Context, *record.Recording) error // the end, and which settings are still changed
 	say  func(format string, args ...any)
 
 	mu     sync.Mutex
@@ -70,10 +71,18 @@ func (w *watchPush) end(ctx context.Context, rec *record.Recording) {
 		w.flush(ctx, false)
 		return
 	}
-	w.tell(ctx, &own) // again, with its settings restored
+	if err := w.tell(ctx, &own); isOutage(err) { // again, with its settings restored
+		w.runs = append(w.runs, &watchedRun{rec: &own, sent: len(own.Files), ended: true})
+	}
 }
 
-// flush pushes what the server does not have, up to the first failure. The callers hold the lock.
+// isOutage reports whether the server could not be reached. What it refuses concerns one run, and others go on.
+func isOutage(err error) bool {
+	var own *push.Error
+	return errors.As(err, &own) && own.Code == push.CodeUnreachable
+}
+
+// flush pushes what the server does not have, up to an outage. The callers hold the lock.
 func (w *watchPush) flush(ctx context.Context, onlyEnded bool) {
 	kept := w.runs[:0]
 	failed := false
@@ -89,16 +98,15 @@ func (w *watchPush) flush(ctx context.Context, onlyEnded bool) {
 					w.say("watch: %v; the snapshots are kept, and pushed later", err)
 					w.failed = text
 				}
-				failed, kept = true, append(kept, run)
+				failed, kept = isOutage(err), append(kept, run)
 				continue
 			}
 			run.sent, w.failed = files, ""
 		}
-		if run.ended {
-			w.tell(ctx, run.rec)
-		} else {
-			kept = append(kept, run)
+		if run.ended && !isOutage(w.tell(ctx, run.rec)) {
+			continue
 		}
+		failed, kept = run.ended, append(kept, run)
 	}
 	clear(w.runs[len(kept):])
 	w.runs = kept
@@ -147,17 +155,17 @@ func (f *recordFlags) newWatchPush(s streams) *watchPush {
 			_, err := p.conclude(ctx, rec, s)
 			return err
 		},
-		tell: func(ctx context.Context, rec *record.Recording) {
+		tell: func(ctx context.Context, rec *record.Recording) error {
 			run, known := f.pushed[rec.Dir]
 			if !known {
-				return // no push came through
+				return nil // no push came through
 			}
 			client, err := push.NewClient(f.push.url, cmp.Or(f.push.token, os.Getenv("HEAPDRIFT_TOKEN")))
 			if err != nil {
 				fmt.Fprintf(s.err, "watch: %v\n", err)
-				return
+				return nil
 			}
-			f.tell(ctx, client, run, rec, s)
+			return f.tell(ctx, client, run, rec, s)
 		},
 		say: func(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) },
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"heapdrift/internal/push"
 	"heapdrift/internal/record"
 )
 
@@ -26,13 +27,19 @@ func newFakeServer() *fakeServer {
 	f.watchPush = &watchPush{
 		send: func(_ context.Context, rec *record.Recording) error {
 			if f.away {
-				return errors.New("the server fails")
+				return &push.Error{Code: push.CodeUnreachable, Message: "the server fails"}
 			}
 			f.heard = append(f.heard, fmt.Sprintf("%s %d", rec.Dir, len(rec.Files)))
 			return nil
 		},
-		tell: func(_ context.Context, rec *record.Recording) { f.heard = append(f.heard, rec.Dir+" ended") },
-		say:  func(format string, args ...any) { fmt.Fprintf(&f.said, format+"\n", args...) },
+		tell: func(_ context.Context, rec *record.Recording) error {
+			if f.away {
+				return &push.Error{Code: push.CodeUnreachable, Message: "the server fails"}
+			}
+			f.heard = append(f.heard, rec.Dir+" ended")
+			return nil
+		},
+		say: func(format string, args ...any) { fmt.Fprintf(&f.said, format+"\n", args...) },
 	}
 	return f
 }
@@ -49,6 +56,42 @@ func (f *fakeServer) snapshot(t *testing.T, rec *record.Recording) {
 	t.Helper()
 	rec.Files = append(rec.Files, fmt.Sprintf("%s/%d.txt", rec.Dir, len(rec.Files)))
 	f.taken(t.Context(), rec)
+}
+
+// What the server refuses of one run does not hold up the others.
+func TestWatchPushesOthers(t *testing.T) {
+	f := newFakeServer()
+	send := f.send
+	f.send = func(ctx context.Context, rec *record.Recording) error {
+		if rec.Dir == "a" {
+			return errors.New("the server refuses the file")
+		}
+		return send(ctx, rec)
+	}
+	a, b := &record.Recording{Dir: "a"}, &record.Recording{Dir: "b"}
+	f.snapshot(t, a)
+	f.end(t.Context(), a)
+	f.snapshot(t, b)
+	f.snapshot(t, b)
+	f.end(t.Context(), b)
+	if want := []string{"b 1", "b 2", "b ended"}; !slices.Equal(f.heard, want) {
+		t.Errorf("%q, want %q", f.heard, want)
+	}
+}
+
+// The end of a run is told when the server is back, also where all snapshots had been sent before.
+func TestWatchTellsTheEndLater(t *testing.T) {
+	f := newFakeServer()
+	a := &record.Recording{Dir: "a"}
+	f.snapshot(t, a)
+	f.away = true
+	f.end(t.Context(), a)
+	f.away = false
+	f.flush(t.Context(), true)
+	f.flush(t.Context(), true)
+	if want := []string{"a 1", "a ended"}; !slices.Equal(f.heard, want) {
+		t.Errorf("%q, want %q", f.heard, want)
+	}
 }
 
 // Snapshots that were taken while the server was away are pushed in their order, and then the end of their run.

@@ -3,12 +3,14 @@ package sevenzip
 import (
 	"io"
 	"slices"
+
+	"heapdrift/ingest/evidence"
 )
 
 // folder opens what comes out of a folder.
 func (a *Archive) folder(f *folder) (io.Reader, error) {
 	u := unpacker{archive: a, folder: f, begun: make([]bool, len(f.coders))}
-	r, err := u.output(f.main)
+	r, err := u.output(f.main, false)
 	if err == nil && slices.Contains(u.begun, false) { // coders that feed each other, and nothing else
 		return nil, errHeaderClaims
 	}
@@ -22,14 +24,22 @@ type unpacker struct {
 	begun   []bool // the coders that have been reached
 }
 
-// output opens what comes out of a coder.
-func (u *unpacker) output(number int) (io.Reader, error) {
+// unpackers are the methods whose output may be many times their input. 7-Zip never puts one behind another: each would
+// multiply what a byte of the archive takes to unpack, and some bytes could take days without any output.
+var unpackers = map[string]bool{"\x21": true, "\x03\x01\x01": true, "\x03\x04\x01": true, "\x04\x01\x08": true, "\x04\x02\x02": true}
+
+// output opens what comes out of a coder. unpacked says that it goes into one of unpackers.
+func (u *unpacker) output(number int, unpacked bool) (io.Reader, error) {
 	u.begun[number] = true
 	c := &u.folder.coders[number]
+	if unpacked && unpackers[c.method] {
+		return nil, &evidence.Error{Code: evidence.CodeUnsupportedFormat, Message: "the archive is packed twice: one method unpacks what another has unpacked",
+			Do: "pack it with 7-Zip's defaults (7z a)"}
+	}
 	in := make([]io.Reader, c.inputs)
 	for i := range in {
 		var err error
-		if in[i], err = u.input(c.first + uint64(i)); err != nil {
+		if in[i], err = u.input(c.first+uint64(i), unpacked || unpackers[c.method]); err != nil {
 			return nil, err
 		}
 	}
@@ -42,10 +52,10 @@ func (u *unpacker) output(number int) (io.Reader, error) {
 }
 
 // input opens what goes into a coder: a packed stream, or what comes out of another coder.
-func (u *unpacker) input(number uint64) (io.Reader, error) {
+func (u *unpacker) input(number uint64, unpacked bool) (io.Reader, error) {
 	for _, p := range u.folder.pairs {
 		if p.input == number {
-			return u.output(int(p.output))
+			return u.output(int(p.output), unpacked)
 		}
 	}
 	room := uint64(u.archive.size) - signatureSize

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,14 +24,17 @@ type Pruned struct {
 	Backups []string // names, the oldest first
 	Blobs   int      // that no backup names any more
 	Bytes   int64    // of these blobs
-	Foreign []string // names of backups of other installations: they stay, and so do all blobs
+	// Foreign are names of backups of other installations, and of backups that are not complete: they stay, and so do all
+	// blobs.
+	Foreign []string
 }
 
 // Prune deletes the backups of an installation in a place but for the newest, and the blobs that no backup names any
-// more. At least one backup stays. It returns ErrBusy, and deletes nothing, while a backup of the installation is under
-// way. Backups of other installations stay, and with them all blobs: one of these may be making another backup. Where a
+// more. At least one backup stays, and so does the one that was just written, whatever clocks say. It returns ErrBusy, and deletes nothing, while a backup of the installation is under
+// way. Backups of other installations stay, and with them all blobs: one of these may be making another backup. So do all
+// blobs where a backup is not complete, and where the place is the installation's own store of blobs. Where a
 // backup that stays does not say which blobs it has, nothing is deleted.
-func Prune(ctx context.Context, of Installation, in blob.Store, keep int) (p Pruned, err error) {
+func Prune(ctx context.Context, of Installation, in blob.Store, keep int, written string) (p Pruned, err error) {
 	release, err := of.Store.LockBlobs(ctx)
 	if errors.Is(err, store.ErrConflict) {
 		return p, ErrBusy
@@ -45,13 +49,20 @@ func Prune(ctx context.Context, of Installation, in blob.Store, keep int) (p Pru
 		return p, err
 	}
 	keep = max(keep, 1)
+	if err := checkPlace(ctx, of, in); err != nil {
+		return p, err
+	}
 	mine, err := p.manifests(ctx, in, own.ID)
 	if err != nil || len(mine) <= keep {
 		return p, err
 	}
-	old, kept := mine[:len(mine)-keep], map[contentDigest]bool{}
-	for i := range mine[len(old):] {
-		if err := addBlobs(ctx, in, &mine[len(old)+i], kept); err != nil {
+	isOld := func(i int) bool { return i < len(mine)-keep && mine[i].Name != written }
+	var old []Manifest
+	kept := map[contentDigest]bool{}
+	for i := range mine {
+		if isOld(i) {
+			old = append(old, mine[i])
+		} else if err := addBlobs(ctx, in, &mine[i], kept); err != nil {
 			return p, fmt.Errorf("%w: nothing was deleted", err)
 		}
 	}
@@ -67,10 +78,29 @@ func Prune(ctx context.Context, of Installation, in blob.Store, keep int) (p Pru
 	return p, p.deleteBlobs(ctx, in, kept)
 }
 
+// checkPlace refuses a place that is the installation's own store of blobs, under whatever name.
+func checkPlace(ctx context.Context, of Installation, in blob.Store) error {
+	key := blob.IncomingKey()
+	if _, err := in.Put(ctx, key, strings.NewReader("")); err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	_, err := of.Blobs.Stat(ctx, key)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		err = nil
+	case err == nil:
+		err = errors.New("backup: the place is the server's own store of blobs: nothing was deleted; choose another one")
+	}
+	return errors.Join(err, in.Delete(ctx, key))
+}
+
 // manifests reads the manifests of an installation's backups in a place, the oldest first.
 func (p *Pruned) manifests(ctx context.Context, in blob.Store, installation string) ([]Manifest, error) {
 	names, err := List(ctx, in)
 	if err != nil {
+		return nil, err
+	}
+	if p.Foreign, err = incomplete(ctx, in, names); err != nil {
 		return nil, err
 	}
 	var list []Manifest
@@ -86,6 +116,20 @@ func (p *Pruned) manifests(ctx context.Context, in blob.Store, installation stri
 		list = append(list, m)
 	}
 	return list, nil
+}
+
+// incomplete lists the backups in a place that have files and no manifest: they are being made, or were interrupted.
+func incomplete(ctx context.Context, in blob.Store, complete []string) (names []string, err error) {
+	for info, err := range in.List(ctx, folder) {
+		if err != nil {
+			return nil, fmt.Errorf("backup: list: %w", err)
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(info.Key, folder), "/")
+		if !slices.Contains(complete, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // deleteBackup deletes the files of a backup, its manifest first: what is left of an interrupted deletion is no backup.

@@ -1,8 +1,10 @@
 package backup_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,7 +31,7 @@ func contents(t *testing.T, in blob.Store) (n int) {
 
 func (p *place) prune(in blob.Store, keep int) backup.Pruned {
 	p.Helper()
-	return storetest.Must[backup.Pruned](p)(backup.Prune(p.Context(), p.Installation, in, keep))
+	return storetest.Must[backup.Pruned](p)(backup.Prune(p.Context(), p.Installation, in, keep, ""))
 }
 
 // delete deletes a run for good, with its blob.
@@ -159,7 +161,7 @@ func TestPruneRefuses(t *testing.T) {
 		p.write(to)
 		newest := p.write(to).Name
 		test.harm(t, filepath.Join(dir, "backups", newest))
-		got, err := backup.Prune(t.Context(), p.Installation, to, 1)
+		got, err := backup.Prune(t.Context(), p.Installation, to, 1, "")
 		if err == nil || !strings.Contains(err.Error(), test.says) || len(got.Backups) > 0 || contents(t, to) != 1 ||
 			len(storetest.Must[[]string](t)(backup.List(t.Context(), to))) != 2 {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -168,10 +170,84 @@ func TestPruneRefuses(t *testing.T) {
 	p, to := newPlace(t), open(t, t.TempDir())
 	p.write(to)
 	release := storetest.Must[func() error](t)(p.Store.LockBlobs(t.Context()))
-	if _, err := backup.Prune(t.Context(), p.Installation, to, 1); !errors.Is(err, backup.ErrBusy) {
+	if _, err := backup.Prune(t.Context(), p.Installation, to, 1, ""); !errors.Is(err, backup.ErrBusy) {
 		t.Errorf("during a backup: %v", err)
 	}
 	if err := release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A pausedPlace is a place where something happens before a manifest is stored.
+type pausedPlace struct {
+	blob.Store
+	before func()
+}
+
+func (p *pausedPlace) Put(ctx context.Context, key string, r io.Reader) (int64, error) {
+	if strings.HasSuffix(key, "manifest.json") {
+		p.before()
+	}
+	return p.Store.Put(ctx, key, r)
+}
+
+// A backup that is being made loses no blob, whoever makes it.
+func TestPruneBesideBackups(t *testing.T) {
+	p, other, to := newPlace(t), newPlace(t), open(t, t.TempDir())
+	other.sql(`update installation set id = 'other'`)
+	p.upload("a", "one")
+	for range 2 {
+		p.write(to)
+	}
+	for name, of := range map[string]*place{"its own": p, "another's": other} {
+		of.upload("b", name)
+		at := &pausedPlace{Store: to, before: func() {
+			got, err := backup.Prune(t.Context(), p.Installation, to, 1, "")
+			if got.Blobs > 0 || of == p && !errors.Is(err, backup.ErrBusy) || of == other && err != nil {
+				t.Errorf("beside %s: %+v, %v", name, got, err)
+			}
+		}}
+		m := storetest.Must[backup.Manifest](t)(backup.Write(t.Context(), of.Installation, at, backup.WriteOptions{}))
+		if r := newPlace(t).restore(to, m.Name, false); len(r.Lost) > 0 {
+			t.Errorf("%s lacks %+v", name, r.Lost)
+		}
+	}
+}
+
+// The backup that was just written stays, also where others have names of the future.
+func TestPruneKeepsWhatWasWritten(t *testing.T) {
+	dir := t.TempDir()
+	p, to := newPlace(t), open(t, dir)
+	p.upload("a", "one")
+	old := p.write(to).Name
+	const future = "20991231T000000.000Z"
+	if err := os.Rename(filepath.Join(dir, "backups", old), filepath.Join(dir, "backups", future)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "backups", future, "manifest.json")
+	text := storetest.Must[[]byte](t)(os.ReadFile(file))
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), old, future)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.upload("b", "two")
+	now := p.write(to).Name
+	if got := storetest.Must[backup.Pruned](t)(backup.Prune(t.Context(), p.Installation, to, 1, now)); len(got.Backups) > 0 || got.Blobs > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The server's own blobs are no place of backups, by whatever name it is opened.
+func TestPruneRefusesTheServersBlobs(t *testing.T) {
+	p := newPlace(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(p.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	p.upload("a", "one")
+	to := open(t, link)
+	p.write(to)
+	p.write(to)
+	if got, err := backup.Prune(t.Context(), p.Installation, to, 1, ""); err == nil || len(got.Backups) > 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

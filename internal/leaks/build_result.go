@@ -124,12 +124,14 @@ func larger(a, b compare.Finding) compare.Finding {
 	if b.Outstanding.Bytes > a.Outstanding.Bytes {
 		f.Outstanding = b.Outstanding
 	}
-	if b.Growth != nil && (a.Growth == nil || b.Growth.Bytes > a.Growth.Bytes) {
-		f.Growth = b.Growth
-	}
 	f.Allocated = max(a.Allocated, b.Allocated)
-	if a.RateUnit == "" && b.RateUnit != "" || a.RateUnit == b.RateUnit && b.RateBytes > a.RateBytes {
+	// Growth is that of the run with the rate: growth of one in the time of another never was.
+	isFaster := a.RateUnit == "" && b.RateUnit != "" || a.RateUnit == b.RateUnit && b.RateBytes > a.RateBytes
+	if isFaster {
 		takeRate(&f, &b)
+	}
+	if b.Growth != nil && (isFaster || a.Growth == nil || a.RateUnit == "" && b.Growth.Bytes > a.Growth.Bytes) {
+		f.Growth = b.Growth
 	}
 	return f
 }

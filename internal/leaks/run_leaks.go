@@ -4,12 +4,12 @@ import "strings"
 
 // RunLeaks counts the findings of a run that leak or grow, by the state that they have in the project.
 type RunLeaks struct {
-	Open  int // that the team does not tolerate
+	Open  int // leaks in open states; what only grows is none
 	New   int // of Open, those that came in with the run's build
 	Known int // that the team tolerates
 }
 
-// OnlyKnown reports whether all that leaks or grows in the run is known: nothing is to do.
+// OnlyKnown reports whether all open leaks of the run are known: nothing is to do.
 func (c RunLeaks) OnlyKnown() bool { return c.Open == 0 && c.Known > 0 }
 
 // String counts what is new, what is open and what is known apart: "1 new leak; 500 known". It is "" where nothing is

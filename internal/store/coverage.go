@@ -164,7 +164,7 @@ func fillTotals(ctx context.Context, q db.Querier, cells []leaks.CoverageCell) e
 			sum(greatest(0, (rate->>'bytes_low')::double precision * `+statedUnits("grows")+`)) as low,
 			sum(greatest(0, (rate->>'bytes_high')::double precision * `+statedUnits("grows")+`)) as high,
 			coalesce(bool_or((rate->>'unbounded')::boolean), false) as unbounded, count(*) as signatures,
-			max(`+runLength("grows")+`) as length
+			coalesce(max(case when `+isInRun("grows")+` then `+runLength("grows")+` end), 0) as length
 		from grows group by 1, 2 order by 1, 2`, runs)
 	for _, r := range rows {
 		of[r.Run].Totals = append(of[r.Run].Totals, r.TotalGrowth)

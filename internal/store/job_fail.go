@@ -81,8 +81,10 @@ func endFailed(ctx context.Context, tx pgx.Tx, job Job, f Failure) (err error) {
 			return err
 		}
 		return queueJob(ctx, tx, JobAnalyse, job.RunID)
-	default:
-		_, err = tx.Exec(ctx, `update runs set error_code = $2, error = $3 where id = $1`, job.RunID, f.Code, f.Message)
+	default: // the report of a later analysis that is done rests on all that this one knew
+		_, err = tx.Exec(ctx, `
+			update runs set error_code = $2, error = $3 where id = $1
+				and not exists (select from jobs j where j.run_id = $1 and j.kind = 'analyse' and j.state = 'done' and j.id > $4)`, job.RunID, f.Code, f.Message, job.ID)
 	}
 	return err
 }

@@ -131,9 +131,7 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 	}
 	// One by one: a decision takes the lock of signatures, after which no row of a run may be locked.
 	for _, run := range failed {
-		if err := db.Tx(ctx, s, "decide", func(tx pgx.Tx) error { return decideSettled(ctx, tx, run) }); err != nil {
-			return n, err
-		}
+		err = errors.Join(err, db.Tx(ctx, s, "decide", func(tx pgx.Tx) error { return decideSettled(ctx, tx, run) }))
 	}
-	return n, nil
+	return n, err
 }

@@ -63,7 +63,7 @@ func (s *Store) UpdateResult(ctx context.Context, l Lease, result Result) error 
 			return err
 		}
 		if stored.ReportRev > result.Revision {
-			return nil
+			return decideSettled(ctx, tx, l.RunID)
 		}
 		if err := s.checkBlobs(ctx, tx, result.ReportKey, result.Table.Key); err != nil {
 			return err

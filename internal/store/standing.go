@@ -10,11 +10,11 @@ import (
 
 // cleanSince says that evidence since the newest bad build of a signature s is clean: a run shows it and does not find
 // it leaking or growing, or its callers ran in a scenario that it was bad in.
-const cleanSince = `exists (select from builds bad join builds b on b.project_id = bad.project_id and b.place > bad.place
+var cleanSince = `exists (select from builds bad join builds b on b.project_id = bad.project_id and b.branch = bad.branch and b.place > bad.place
 	where bad.id = s.last_bad_id and (
 		exists (select from signature_states st where st.signature_id = s.id and st.clean_id = b.id)
 		or exists (select from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
-			where own.root_id = s.id and r.build_id = b.id and r.status <> 'inconclusive' and f.class <> 'unknown')))`
+			where own.root_id = s.id and r.build_id = b.id and r.status <> 'inconclusive' and f.class <> 'unknown' and not f.class` + suspect + `)))`
 
 // CountOpenLeaks counts the open leaks of a project, or returns ErrNotFound for no project. Open leaks that are lost
 // together in the newest build that shows them count once.
@@ -52,7 +52,7 @@ func (v View) ListOpenLeakCounts(ctx context.Context, projects []string) (map[st
 		from (select p.name as project, s.text as name, s.last_bad_id as build, `+shownState+` as state, `+shownState+openStates+` as open,
 				(s.worst = $2 or s.only_at_exit) as leaks, s.first_bad_id is not distinct from p.build as first,
 				s.last_bad_id is distinct from p.build as older,
-				s.worst = $2 and s.last_bad_id is distinct from p.build and `+shownState+openStates+` and `+cleanSince+` as cleans
+				(s.worst = $2 or s.only_at_exit) and s.last_bad_id is distinct from p.build and `+shownState+openStates+` and `+cleanSince+` as cleans
 			from newest p join signatures s on s.project_id = p.id where s.bad and s.alias_of is null) s
 		group by 1, 2, 3, 4, 5, 6, 7, 8`, projects, string(leaks.JudgedLeaking.Class()))
 	if err != nil {

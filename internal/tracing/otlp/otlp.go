@@ -4,6 +4,7 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -37,7 +38,7 @@ type Exporter struct {
 func Open(ctx context.Context, opt Options) (*Exporter, error) {
 	at, err := url.Parse(opt.URL)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, fmt.Errorf("tracing: %q is no address of a collector; it looks like http://collector:4318/v1/traces", opt.URL)
+		return nil, errors.New("tracing: it is no address of a collector, such as http://collector:4318/v1/traces") // it may hold a key
 	}
 	sender, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(at.String()))
 	if err != nil {

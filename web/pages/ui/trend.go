@@ -327,8 +327,15 @@ func (t *Trend) sentence(scenarios []string) string {
 	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, quantity.Plural(len(t.Coverage.Builds), "build"))
 	for _, name := range scenarios {
 		if cell := t.Coverage.Newest(name); cell != nil {
-			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build,
-				quantity.Bytes(int64(math.Round(bytesOf(cell.TotalIn(t.Unit))))), t.Unit)
+			total := cell.TotalIn(t.Unit)
+			if total == nil && len(cell.Totals) > 0 { // it grew, in another unit
+				total = &cell.Totals[0]
+			}
+			if total != nil {
+				text += fmt.Sprintf(" %s in %s: %s.", name, cell.Build, total.State().Text())
+			} else {
+				text += fmt.Sprintf(" %s in %s: nothing grew.", name, cell.Build)
+			}
 		}
 	}
 	return text
