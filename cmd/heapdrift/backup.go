@@ -76,7 +76,8 @@ func backUp(ctx context.Context, args []string, s streams) (int, error) {
 }
 
 // pruneBackups deletes old backups, and says what it has deleted and what has to stay.
-func pruneBackups(ctx context.Context, of backup.Installation, in blob.Store, keep int, written string, s streams) error {
+func pruneBackups(ctx context.Context, of backup.Installation, in blob.Store, keep int, written string,
+	s streams) error {
 	p, err := backup.Prune(ctx, of, in, keep, written)
 	if len(p.Backups) > 0 {
 		fmt.Fprintf(s.out, "deleted %s and %s (%s)\n", quantity.Plural(len(p.Backups), "old backup"),

@@ -19,7 +19,8 @@ const reportTime = 20 * time.Second
 
 // tell tells the server which settings the recording of a run has changed on this machine. A server that does not
 // take it, such as an older one, costs a line; the error is returned, too.
-func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording, s streams) error {
+func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording,
+	s streams) error {
 	text, err := json.Marshal(&rec.Sidecar)
 	var state leaks.RecordingState
 	if err == nil {

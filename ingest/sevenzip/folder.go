@@ -26,7 +26,8 @@ type unpacker struct {
 
 // unpackers are the methods whose output may be many times their input. 7-Zip never puts one behind another: each would
 // multiply what a byte of the archive takes to unpack, and some bytes could take days without any output.
-var unpackers = map[string]bool{"\x21": true, "\x03\x01\x01": true, "\x03\x04\x01": true, "\x04\x01\x08": true, "\x04\x02\x02": true}
+var unpackers = map[string]bool{"\x21": true, "\x03\x01\x01": true, "\x03\x04\x01": true,
+	"\x04\x01\x08": true, "\x04\x02\x02": true}
 
 // output opens what comes out of a coder. unpacked says that it goes into one of unpackers.
 func (u *unpacker) output(number int, unpacked bool) (io.Reader, error) {

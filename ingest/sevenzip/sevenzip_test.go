@@ -245,3 +245,22 @@ func TestClaims(t *testing.T) {
 		}
 	}
 }
+
+// Archives that are packed twice are refused: each method would multiply what a byte takes to unpack.
+func TestPackedTwice(t *testing.T) {
+	inner, twice := []byte("\x01\x00\x02abc\x00"), "the archive is packed twice"
+	for name, test := range map[string]struct {
+		c    chain
+		says string
+	}{
+		"Deflate in LZMA2": {chain{coders: "\x02\x03\x04\x01\x08\x21\x21\x01\x10", pairs: "\x00\x01", sizes: []uint64{3, 3}, packed: [][]byte{inner}}, twice},
+		"LZMA2 in LZMA2":   {chain{coders: "\x02\x21\x21\x01\x10\x21\x21\x01\x10", pairs: "\x00\x01", sizes: []uint64{3, 3}, packed: [][]byte{inner}}, twice},
+		"a filter between": {chain{coders: "\x03\x21\x21\x01\x10\x21\x03\x01\x00\x21\x21\x01\x10", pairs: "\x00\x01\x01\x02", sizes: []uint64{3, 3, 3}, packed: [][]byte{inner}}, twice},
+		"a filter alone":   {chain{coders: "\x02\x21\x03\x01\x00\x21\x21\x01\x10", pairs: "\x00\x01", sizes: []uint64{3, 3}, packed: [][]byte{inner}}, ""},
+	} {
+		_, err := contents(test.c.archive())
+		if says := fmt.Sprint(err); test.says == "" && err != nil || !strings.Contains(says, test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

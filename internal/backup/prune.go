@@ -30,10 +30,11 @@ type Pruned struct {
 }
 
 // Prune deletes the backups of an installation in a place but for the newest, and the blobs that no backup names any
-// more. At least one backup stays, and so does the one that was just written, whatever clocks say. It returns ErrBusy, and deletes nothing, while a backup of the installation is under
-// way. Backups of other installations stay, and with them all blobs: one of these may be making another backup. So do all
-// blobs where a backup is not complete, and where the place is the installation's own store of blobs. Where a
-// backup that stays does not say which blobs it has, nothing is deleted.
+// more. At least one backup stays, and so does the one that was just written, whatever clocks say. It returns ErrBusy,
+// and deletes nothing, while a backup of the installation is under way. Backups of other installations stay, and with
+// them all blobs: one of these may be making another backup. So do all blobs where a backup is not complete. Where a
+// backup that stays does not say which blobs it has, and where the place is the installation's own store of blobs,
+// nothing is deleted.
 func Prune(ctx context.Context, of Installation, in blob.Store, keep int, written string) (p Pruned, err error) {
 	release, err := of.Store.LockBlobs(ctx)
 	if errors.Is(err, store.ErrConflict) {

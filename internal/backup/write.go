@@ -36,7 +36,8 @@ var ErrBusy = errors.New("backup: another backup of this installation is under w
 
 // Write copies an installation, which may go on working, to a place. No row of the backup names a blob that it lacks:
 // deletions of blobs wait from before the snapshot until the last blob is copied, and a row is only ever stored while
-// its blob is there. Another backup of the installation, and Prune, wait until the manifest is stored. What the installation itself has lost is in the manifest.
+// its blob is there. No other backup of the installation is made or pruned until the manifest is stored, which has what
+// the installation itself has lost.
 func Write(ctx context.Context, from Installation, to blob.Store, opt WriteOptions) (m Manifest, err error) {
 	release, err := from.Store.LockBlobs(ctx)
 	if errors.Is(err, store.ErrConflict) {

@@ -138,7 +138,7 @@ func TestLeakThatIsNotBorneOut(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if v := l.verdict("1/soak/a"); v.Gate != leaks.GateInconclusive ||
-		v.Why != "malloc | app!FB could be a leak (60 %)" || v.Status != string(analysis.StatusLeak) {
+		v.Why != "app!FB could be a leak (60 %)" || v.Status != string(analysis.StatusLeak) {
 		t.Errorf("%s because %s, %s", v.Gate, v.Why, v.Status)
 	}
 	page, _, err := l.now().ListFindings(t.Context(), store.FindingQuery{RunID: l.runs["1/soak/a"], Limit: 9})
