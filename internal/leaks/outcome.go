@@ -28,6 +28,8 @@ type Outcome struct {
 	Absent    *compare.RanFrame
 	Judgement Judgement
 	Figure    // of the run RunID
+
+	lastRun int64 // whose finding was taken last
 }
 
 // IsClean reports whether a run shows the signature and could tell a leak from other growth, and no run says that it
@@ -41,10 +43,13 @@ func (o *Outcome) IsAbsent() bool { return !o.Exercised && o.Absent != nil }
 // IsBad reports whether the signature leaked or grew.
 func (o *Outcome) IsBad() bool { return o.Exercised && o.Class.IsSuspect() }
 
-// Take adds a finding to the outcome, which shows the gravest finding, among equals that of the newest run. Take
-// reports whether the outcome now shows this finding.
+// Take adds a finding to the outcome, which shows the gravest finding, among equals that of the newest run. Findings of
+// one run, which parts of one leak are, follow one another. Take reports whether the outcome now shows this finding.
 func (o *Outcome) Take(s *SignatureFinding) bool {
-	o.RunsShowing++
+	if s.RunID != o.lastRun {
+		o.RunsShowing++
+		o.lastRun = s.RunID
+	}
 	o.Judgement = max(o.Judgement, JudgementOf(s.Class, s.Status))
 	if o.Exercised && !graver(&s.Figure, s.RunID, &o.Figure, o.RunID) {
 		return false

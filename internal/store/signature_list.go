@@ -65,7 +65,7 @@ func (p *SignaturePage) NextAfterID() int64 {
 type SignatureRow struct {
 	Signature
 	// Strip has, in the order of Builds, the gravest outcome over the scenarios asked for. Of its figure only Class and
-	// Certain are known, so that among equal ones Run is the newest.
+	// Certain are known, so that among equal ones RunID is the newest; RunsShowing is not.
 	Strip []leaks.Outcome
 }
 
@@ -282,13 +282,11 @@ func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project 
 			r.Strip = append(r.Strip, leaks.Outcome{Build: name, Scenario: query.Scenario, Runs: runs[name]})
 		}
 	}
-	if err := readStrips(ctx, q, project, query.Scenario, roots, names, func(root int64, build, scenario string, n int,
+	if err := readStrips(ctx, q, project, query.Scenario, roots, names, func(root int64, build, scenario string,
 		f *leaks.SignatureFinding) {
-		cell := &rows[root].Strip[places[build]]
-		if cell.Take(f) {
+		if cell := &rows[root].Strip[places[build]]; cell.Take(f) {
 			cell.Scenario = scenario
 		}
-		cell.RunsShowing += n - 1
 	}); err != nil {
 		return err
 	}
@@ -302,16 +300,16 @@ func fillStrips(ctx context.Context, q db.Querier, page *SignaturePage, project 
 	return err
 }
 
-// readStrips tells what runs of builds show of leaks: findings of one class, with how many there are, the newest of
-// them. Like sightingsOf it reads nothing of findings but an index.
+// readStrips tells what runs of builds show of leaks: of the findings of one class, the newest. Like sightingsOf it
+// reads nothing of findings but an index.
 func readStrips(ctx context.Context, q db.Querier, project int64, scenario string, roots []int64, builds []string,
-	tell func(root int64, build, scenario string, n int, f *leaks.SignatureFinding)) error {
+	tell func(root int64, build, scenario string, f *leaks.SignatureFinding)) error {
 	rows, err := q.Query(ctx, `
 		with asked as materialized (
 			select r.id, r.status, b.name as build, sc.name as scenario
 			from builds b join runs r on r.build_id = b.id join scenarios sc on sc.id = r.scenario_id
 			where b.project_id = $1 and b.name = any($2) and ($3 = '' or sc.name = $3))
-		select own.root_id, asked.build, asked.scenario, asked.status, f.class, f.certain, count(*), max(f.run_id)
+		select own.root_id, asked.build, asked.scenario, asked.status, f.class, f.certain, max(f.run_id)
 		from signatures own join signatures root on root.id = own.root_id join findings f on f.signature_id = own.id join asked on asked.id = f.run_id + 0
 		where own.root_id = any($4) and not (root.only_at_exit and f.tools is null and not f.class`+suspect+`) group by 1, 2, 3, 4, 5, 6`,
 		project, builds, scenario, roots)
@@ -320,11 +318,10 @@ func readStrips(ctx context.Context, q db.Querier, project int64, scenario strin
 	}
 	var root int64
 	var build, ran string
-	var n int
 	var f leaks.SignatureFinding
-	_, err = pgx.ForEachRow(rows, []any{&root, &build, &ran, &f.Status, &f.Class, &f.Certain, &n, &f.RunID}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&root, &build, &ran, &f.Status, &f.Class, &f.Certain, &f.RunID}, func() error {
 		one := f
-		tell(root, build, ran, n, &one)
+		tell(root, build, ran, &one)
 		return nil
 	})
 	return err
