@@ -149,7 +149,9 @@ func (f *recordFlags) conclude(ctx context.Context, rec *record.Recording, s str
 			if f.pushed != nil {
 				f.pushed[rec.Dir] = run
 			}
-			_ = f.tell(ctx, client, run, rec, s) // it has said so
+			if err := f.tell(ctx, client, run, rec); err != nil {
+				fmt.Fprintf(s.err, "note       %v\n", err)
+			}
 		}
 		return p.push(ctx, rec.Files, s)
 	}

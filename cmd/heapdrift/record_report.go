@@ -19,8 +19,7 @@ const reportTime = 20 * time.Second
 
 // tell tells the server which settings the recording of a run has changed on this machine. A server that does not
 // take it, such as an older one, costs a line; the error is returned, too.
-func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording,
-	s streams) error {
+func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, rec *record.Recording) error {
 	text, err := json.Marshal(&rec.Sidecar)
 	var state leaks.RecordingState
 	if err == nil {
@@ -33,9 +32,9 @@ func (f *recordFlags) tell(ctx context.Context, client *push.Client, run int64, 
 		err = client.ReportRecording(ctx, run, &state)
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "note       the server was not told which settings are changed: %v\n", err)
+		return fmt.Errorf("the server was not told which settings are changed: %w", err)
 	}
-	return err
+	return nil
 }
 
 // tellRestored tells the server of an undo file that its settings are restored. The task that calls it has no token.

@@ -24,9 +24,10 @@ const (
 
 // A watchedRun is a run of the program whose evidence the server does not have as a whole.
 type watchedRun struct {
-	rec   *record.Recording
-	sent  int  // files that the server has
-	ended bool // no further snapshot comes
+	rec    *record.Recording
+	sent   int    // files that the server has
+	ended  bool   // no further snapshot comes
+	failed string // the last failure that was said; "" after a push that came through
 }
 
 // A watchPush pushes the runs of a watch. Where the server cannot be reached, it keeps them, and pushes them in their
@@ -36,9 +37,8 @@ type watchPush struct {
 	tell func(context.Context, *record.Recording) error // the end, and which settings are still changed
 	say  func(format string, args ...any)
 
-	mu     sync.Mutex
-	runs   []*watchedRun
-	failed string // the last failure that was said
+	mu   sync.Mutex
+	runs []*watchedRun
 }
 
 // find returns the run of a recording, or nil.
@@ -71,9 +71,8 @@ func (w *watchPush) end(ctx context.Context, rec *record.Recording) {
 		w.flush(ctx, false)
 		return
 	}
-	if err := w.tell(ctx, &own); isOutage(err) { // again, with its settings restored
-		w.runs = append(w.runs, &watchedRun{rec: &own, sent: len(own.Files), ended: true})
-	}
+	w.runs = append(w.runs, &watchedRun{rec: &own, sent: len(own.Files), ended: true}) // again, with its settings restored
+	w.flush(ctx, false)
 }
 
 // isOutage reports whether the server could not be reached. What it refuses concerns one run, and others go on.
@@ -85,31 +84,47 @@ func isOutage(err error) bool {
 // flush pushes what the server does not have, up to an outage. The callers hold the lock.
 func (w *watchPush) flush(ctx context.Context, onlyEnded bool) {
 	kept := w.runs[:0]
-	failed := false
+	outage := false
 	for _, run := range w.runs {
-		if failed || onlyEnded && !run.ended {
+		if outage || onlyEnded && !run.ended {
 			kept = append(kept, run)
 			continue
 		}
-		files := len(run.rec.Files)
-		if files > run.sent {
-			if err := w.send(ctx, run.rec); err != nil {
-				if text := err.Error(); text != w.failed {
-					w.say("watch: %v; the snapshots are kept, and pushed later", err)
-					w.failed = text
-				}
-				failed, kept = isOutage(err), append(kept, run)
-				continue
-			}
-			run.sent, w.failed = files, ""
+		err := w.push(ctx, run)
+		w.note(run, err)
+		outage = isOutage(err)
+		if !run.ended || run.sent < len(run.rec.Files) || outage {
+			kept = append(kept, run)
 		}
-		if run.ended && !isOutage(w.tell(ctx, run.rec)) {
-			continue
-		}
-		failed, kept = run.ended, append(kept, run)
 	}
 	clear(w.runs[len(kept):])
 	w.runs = kept
+}
+
+// push pushes the files of a run that the server does not have, and then tells it of the run's end.
+func (w *watchPush) push(ctx context.Context, run *watchedRun) error {
+	if files := len(run.rec.Files); files > run.sent {
+		if err := w.send(ctx, run.rec); err != nil {
+			return fmt.Errorf("%w; the snapshots are kept, and pushed later", err)
+		}
+		run.sent = files
+	}
+	if run.ended {
+		return w.tell(ctx, run.rec)
+	}
+	return nil
+}
+
+// note says the failure of a run, once while it lasts.
+func (w *watchPush) note(run *watchedRun, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != run.failed {
+		w.say("watch: %s", text)
+	}
+	run.failed = text
 }
 
 // retry pushes the runs that have ended, now and then, until ctx ends: the program may not start again for days.
@@ -162,10 +177,9 @@ func (f *recordFlags) newWatchPush(s streams) *watchPush {
 			}
 			client, err := push.NewClient(f.push.url, cmp.Or(f.push.token, os.Getenv("HEAPDRIFT_TOKEN")))
 			if err != nil {
-				fmt.Fprintf(s.err, "watch: %v\n", err)
-				return nil
+				return err
 			}
-			return f.tell(ctx, client, run, rec, s)
+			return f.tell(ctx, client, run, rec)
 		},
 		say: func(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) },
 	}

@@ -77,6 +77,9 @@ func TestWatchPushesOthers(t *testing.T) {
 	if want := []string{"b 1", "b 2", "b ended"}; !slices.Equal(f.heard, want) {
 		t.Errorf("%q, want %q", f.heard, want)
 	}
+	if n := strings.Count(f.said.String(), "refuses"); n != 1 {
+		t.Errorf("the failure is said %d times:\n%s", n, f.said.String())
+	}
 }
 
 // The end of a run is told when the server is back, also where all snapshots had been sent before.
