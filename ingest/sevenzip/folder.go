@@ -24,23 +24,18 @@ type unpacker struct {
 	begun   []bool // the coders that have been reached
 }
 
-// unpackers are the methods whose output may be many times their input. 7-Zip never puts one behind another: each would
-// multiply what a byte of the archive takes to unpack, and some bytes could take days without any output.
-var unpackers = map[string]bool{"\x21": true, "\x03\x01\x01": true, "\x03\x04\x01": true,
-	"\x04\x01\x08": true, "\x04\x02\x02": true}
-
-// output opens what comes out of a coder. unpacked says that it goes into one of unpackers.
+// output opens what comes out of a coder. unpacked says that it goes into a method that unpacks.
 func (u *unpacker) output(number int, unpacked bool) (io.Reader, error) {
 	u.begun[number] = true
 	c := &u.folder.coders[number]
-	if unpacked && unpackers[c.method] {
+	if unpacked && methods[c.method].unpacks {
 		return nil, &evidence.Error{Code: evidence.CodeUnsupportedFormat, Message: "the archive is packed twice: one method unpacks what another has unpacked",
 			Do: "pack it with 7-Zip's defaults (7z a)"}
 	}
 	in := make([]io.Reader, c.inputs)
 	for i := range in {
 		var err error
-		if in[i], err = u.input(c.first+uint64(i), unpacked || unpackers[c.method]); err != nil {
+		if in[i], err = u.input(c.first+uint64(i), unpacked || methods[c.method].unpacks); err != nil {
 			return nil, err
 		}
 	}

@@ -28,27 +28,30 @@ func tooLarge(dictionary uint64) error {
 
 // A method is a way of packing.
 type method struct {
-	inputs uint64                                          // of its coder
-	memory func(properties []byte) (bytes uint64, _ error) // nil: what it takes is fixed
-	open   func(properties []byte, size uint64, in []io.Reader) (io.Reader, error)
+	inputs uint64 // of its coder
+	// unpacks says that the output may be many times the input. 7-Zip never puts one such method behind another: each
+	// would multiply what a byte of the archive takes to unpack, and some bytes could take days without any output.
+	unpacks bool
+	memory  func(properties []byte) (bytes uint64, _ error) // nil: what it takes is fixed
+	open    func(properties []byte, size uint64, in []io.Reader) (io.Reader, error)
 }
 
 // methods are those that are read, by their ids. Those of forks of 7-Zip are not among them.
 var methods = map[string]method{
-	"\x00":             {1, nil, openCopy},
-	"\x03":             {1, deltaMemory, openDelta},
-	"\x21":             {1, lzma2Memory, openLZMA2},
-	"\x03\x01\x01":     {1, dictionaryAt1, openLZMA}, // lc/lp/pb, dictionary u32
-	"\x03\x04\x01":     {1, dictionaryAt1, openPPMd}, // order, memory u32
-	"\x04\x01\x08":     {1, nil, openDeflate},
-	"\x04\x02\x02":     {1, nil, openBZip2},
-	"\x03\x03\x01\x03": {1, nil, filtered(newX86)},
-	"\x03\x03\x01\x1b": {4, nil, openBCJ2},
-	"\x03\x03\x02\x05": {1, nil, filtered(newPPC)},
-	"\x03\x03\x05\x01": {1, nil, filtered(newARM)},
-	"\x03\x03\x08\x05": {1, nil, filtered(newSPARC)},
-	"\x0a":             {1, nil, filtered(newARM64)},
-	"\x06\xf1\x07\x01": {1, encrypted, nil}, // AES
+	"\x00":             {1, false, nil, openCopy},
+	"\x03":             {1, false, deltaMemory, openDelta},
+	"\x21":             {1, true, lzma2Memory, openLZMA2},
+	"\x03\x01\x01":     {1, true, dictionaryAt1, openLZMA}, // lc/lp/pb, dictionary u32
+	"\x03\x04\x01":     {1, true, dictionaryAt1, openPPMd}, // order, memory u32
+	"\x04\x01\x08":     {1, true, nil, openDeflate},
+	"\x04\x02\x02":     {1, true, nil, openBZip2},
+	"\x03\x03\x01\x03": {1, false, nil, filtered(newX86)},
+	"\x03\x03\x01\x1b": {4, false, nil, openBCJ2},
+	"\x03\x03\x02\x05": {1, false, nil, filtered(newPPC)},
+	"\x03\x03\x05\x01": {1, false, nil, filtered(newARM)},
+	"\x03\x03\x08\x05": {1, false, nil, filtered(newSPARC)},
+	"\x0a":             {1, false, nil, filtered(newARM64)},
+	"\x06\xf1\x07\x01": {1, false, encrypted, nil}, // AES
 }
 
 // memoryOf says how many bytes of memory a coder asks for, or that it is not read.

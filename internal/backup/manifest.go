@@ -78,16 +78,38 @@ func fileName(table string) string { return table + ".copy.zst" }
 
 // List lists the names of the complete backups in a place, the oldest first.
 func List(ctx context.Context, from blob.Store) ([]string, error) {
+	complete, _, err := list(ctx, from)
+	return complete, err
+}
+
+// list lists the names of the backups in a place, the oldest first: of those with a manifest, and of those without one,
+// which are being made or were interrupted.
+func list(ctx context.Context, from blob.Store) (complete, others []string, err error) {
 	var names []string
-	for info, err := range from.List(ctx, folder) {
+	isComplete := map[string]bool{}
+	for info, err := range from.List(ctx, folder) { // in the order of the keys
 		if err != nil {
-			return nil, fmt.Errorf("backup: list: %w", err)
+			return nil, nil, fmt.Errorf("backup: list: %w", err)
 		}
-		if name, ok := strings.CutSuffix(strings.TrimPrefix(info.Key, folder), "/"+manifestName); ok {
+		name, file, ok := strings.Cut(strings.TrimPrefix(info.Key, folder), "/")
+		if !ok {
+			continue
+		}
+		if len(names) == 0 || names[len(names)-1] != name {
 			names = append(names, name)
 		}
+		if file == manifestName {
+			isComplete[name] = true
+		}
 	}
-	return names, nil
+	for _, name := range names {
+		if isComplete[name] {
+			complete = append(complete, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return complete, others, nil
 }
 
 // ReadManifest reads the manifest of a backup: of the newest for an empty name. It returns ErrNoBackup where there is

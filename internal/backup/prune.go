@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
@@ -57,21 +56,20 @@ func Prune(ctx context.Context, of Installation, in blob.Store, keep int, writte
 	if err != nil || len(mine) <= keep {
 		return p, err
 	}
-	isOld := func(i int) bool { return i < len(mine)-keep && mine[i].Name != written }
-	var old []Manifest
+	var old []string
 	kept := map[contentDigest]bool{}
 	for i := range mine {
-		if isOld(i) {
-			old = append(old, mine[i])
+		if i < len(mine)-keep && mine[i].Name != written {
+			old = append(old, mine[i].Name)
 		} else if err := addBlobs(ctx, in, &mine[i], kept); err != nil {
 			return p, fmt.Errorf("%w: nothing was deleted", err)
 		}
 	}
-	for i := range old {
-		if err := deleteBackup(ctx, in, old[i].Name); err != nil {
+	for _, name := range old {
+		if err := deleteBackup(ctx, in, name); err != nil {
 			return p, err
 		}
-		p.Backups = append(p.Backups, old[i].Name)
+		p.Backups = append(p.Backups, name)
 	}
 	if len(p.Foreign) > 0 {
 		return p, nil
@@ -97,15 +95,13 @@ func checkPlace(ctx context.Context, of Installation, in blob.Store) error {
 
 // manifests reads the manifests of an installation's backups in a place, the oldest first.
 func (p *Pruned) manifests(ctx context.Context, in blob.Store, installation string) ([]Manifest, error) {
-	names, err := List(ctx, in)
+	complete, others, err := list(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if p.Foreign, err = incomplete(ctx, in, names); err != nil {
-		return nil, err
-	}
-	var list []Manifest
-	for _, name := range names {
+	p.Foreign = others
+	var mine []Manifest
+	for _, name := range complete {
 		m, err := ReadManifest(ctx, in, name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: nothing was deleted", err)
@@ -114,23 +110,9 @@ func (p *Pruned) manifests(ctx context.Context, in blob.Store, installation stri
 			p.Foreign = append(p.Foreign, name)
 			continue
 		}
-		list = append(list, m)
+		mine = append(mine, m)
 	}
-	return list, nil
-}
-
-// incomplete lists the backups in a place that have files and no manifest: they are being made, or were interrupted.
-func incomplete(ctx context.Context, in blob.Store, complete []string) (names []string, err error) {
-	for info, err := range in.List(ctx, folder) {
-		if err != nil {
-			return nil, fmt.Errorf("backup: list: %w", err)
-		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(info.Key, folder), "/")
-		if !slices.Contains(complete, name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	return mine, nil
 }
 
 // deleteBackup deletes the files of a backup, its manifest first: what is left of an interrupted deletion is no backup.

@@ -26,8 +26,7 @@ type OpenLeak struct {
 // standingGravity orders how the parts of one leak may stand, the gravest first: one that the newest build shows is not
 // fixed where another part is.
 var standingGravity = []Standing{StandingNew, StandingOpen, Standing(StateRegressed), Standing(StateOngoing),
-	Standing(StateFound),
-	StandingNotRetested, StandingMayBeFixed}
+	Standing(StateFound), StandingNotRetested, StandingMayBeFixed}
 
 // CountOpenLeaks counts open leaks. Signatures of one cause and one state are one leak, which stands as the gravest of
 // them.

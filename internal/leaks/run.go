@@ -19,6 +19,9 @@ type RunFacts struct {
 	Failed         bool // its last analysis failed
 }
 
+// IsJudged reports whether the run has a report that covers all of its evidence: only then is there a GateCase.
+func (f RunFacts) IsJudged() bool { return f.PendingJobs == 0 && !f.Failed && f.Analysed }
+
 // State says how far the run is.
 func (f RunFacts) State() RunState {
 	switch {

@@ -49,9 +49,6 @@ type RunResult struct {
 	Unreadable string
 }
 
-// IsJudged reports whether the run has a report that covers all of its evidence: only then is there a GateCase.
-func (r *RunResult) IsJudged() bool { return r.PendingJobs == 0 && !r.Failed && r.Analysed }
-
 // Judge decides whether a run passes its gate. c is nil where the run is not judged.
 func Judge(r *RunResult, c *GateCase) RunVerdict {
 	v := RunVerdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Next: r.Next}

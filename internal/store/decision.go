@@ -143,26 +143,20 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 // decideSettled decides about a run that has a report, if no job of it is pending. Whoever ends a job without a new
 // result calls it: the result may have come while that job was pending, and nothing was decided then.
 func decideSettled(ctx context.Context, tx pgx.Tx, id int64) error {
-	type row struct {
-		Project int64
-		Judged  bool
-	}
 	// The lock of the row orders jobs of a run that end at the same time: the last of them sees that the others are done.
-	r, err := db.One[row](ctx, tx, `
-		select b.project_id as project, r.analysed_at is not null and r.error_code = '' as judged
-		from runs r join builds b on b.id = r.build_id where r.id = $1 for no key update of r`, id)
+	project, err := db.Value[int64](ctx, tx, `
+		select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1 for no key update of r`, id)
 	if errors.Is(err, pgx.ErrNoRows) { // it was deleted meanwhile
 		return nil
 	}
-	if err != nil || !r.Judged {
+	if err != nil {
 		return err
 	}
-	pending, err := db.Value[bool](ctx, tx,
-		`select exists (select from jobs where run_id = $1 and state in ('queued', 'running'))`, id)
-	if err != nil || pending {
+	run, err := View{db.In(tx)}.FindRun(ctx, id)
+	if err != nil || !run.facts().IsJudged() {
 		return err
 	}
-	if err := lockSignatures(ctx, tx, r.Project); err != nil {
+	if err := lockSignatures(ctx, tx, project); err != nil {
 		return err
 	}
 	return decideOwn(ctx, tx, id)

@@ -21,7 +21,7 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 
 // deleteRun deletes a run unless check, which is called once nobody else can change the run, returns an error.
 func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(tx pgx.Tx, project int64) error) error {
-	return s.deleting(ctx, "delete run", func(tx pgx.Tx) error {
+	return s.retryDeadlocks(ctx, "delete run", func(tx pgx.Tx) error {
 		type runPlace struct {
 			Project               int64
 			Build, Scenario, Name string
@@ -58,7 +58,7 @@ func (s *Store) deleteRun(ctx context.Context, run int64, by string, check func(
 // DeleteBuild deletes a build with all of its runs. A build that the team names as the one with the fix of a leak stays
 // in the order, without runs: triage refers to it. It returns ErrNotFound where there is none.
 func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) error {
-	return s.deleting(ctx, "delete build", func(tx pgx.Tx) error {
+	return s.retryDeadlocks(ctx, "delete build", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 // DeleteProject deletes a project with all that it holds, its audit included. The audit of the server records the
 // deletion. It returns ErrNotFound where there is none.
 func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
-	return s.deleting(ctx, "delete project", func(tx pgx.Tx) error {
+	return s.retryDeadlocks(ctx, "delete project", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
 		if err != nil {
 			return err
@@ -150,7 +150,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 // error.
 func (s *Store) deleteEvidence(ctx context.Context, run, evidence int64, by string,
 	check func(tx pgx.Tx, project int64) error) error {
-	return s.deleting(ctx, "delete evidence", func(tx pgx.Tx) error {
+	return s.retryDeadlocks(ctx, "delete evidence", func(tx pgx.Tx) error {
 		project, err := db.Value[int64](ctx, tx,
 			`select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 		if err != nil {
@@ -225,8 +225,8 @@ func (s *Store) deleteEvidence(ctx context.Context, run, evidence int64, by stri
 	})
 }
 
-// deleting is tx that begins anew where the database ends it to resolve a deadlock.
-func (s *Store) deleting(ctx context.Context, what string, f func(pgx.Tx) error) error {
+// retryDeadlocks is db.Tx that begins anew where the database ends it to resolve a deadlock.
+func (s *Store) retryDeadlocks(ctx context.Context, what string, f func(pgx.Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := db.Tx(ctx, s, what, func(tx pgx.Tx) error {
 			err := f(tx)

@@ -44,8 +44,8 @@ func (s *Store) CreateEvidence(ctx context.Context, t leaks.UploadTarget, e Evid
 	}
 }
 
-// maxAttempts is how often evidence is recorded anew where the database ends the attempt to resolve a deadlock: it
-// locks from the project down, jobs from the run up.
+// maxAttempts is how often a change begins where the database ends it to resolve a deadlock: uploads and deletions lock
+// from the project down, jobs from the run up.
 const maxAttempts = 5
 
 func isDeadlock(err error) bool {

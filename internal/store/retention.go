@@ -83,7 +83,7 @@ const isQuiet = `not exists (select from jobs j where j.run_id = r.id and j.stat
 // oldest first and at most limit of them. What was read of the files, names, reports and findings stay. Files of a
 // run that jobs work on stay, and those under a legal hold. A second call finds the next ones.
 func (s *Store) ExpireEvidence(ctx context.Context, d RetentionDefaults, limit int) (expired Removal, err error) {
-	err = s.deleting(ctx, "expire evidence", func(tx pgx.Tx) error {
+	err = s.retryDeadlocks(ctx, "expire evidence", func(tx pgx.Tx) error {
 		if err := lockHolds(ctx, tx, false); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (s *Store) DeleteOldRun(ctx context.Context, run int64, d RetentionDefaults
 // and at most limit of them. Reports keep the names. Files that belong to a build, or to a module, of a run or project
 // under a legal hold stay.
 func (s *Store) DeleteOldSymbolFiles(ctx context.Context, d RetentionDefaults, limit int) (deleted Removal, err error) {
-	err = s.deleting(ctx, "delete old symbol files", func(tx pgx.Tx) error {
+	err = s.retryDeadlocks(ctx, "delete old symbol files", func(tx pgx.Tx) error {
 		if err := lockHolds(ctx, tx, false); err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func retryReport(ctx context.Context, tx pgx.Tx, run int64) error {
 // CancelRun ends the queued and running jobs of a run on behalf of a person, and returns how many there are. Their
 // workers stop with the next heartbeat. What was read before stays.
 func (s *Store) CancelRun(ctx context.Context, run int64, who string) (n int, err error) {
-	err = s.deleting(ctx, "cancel run", func(tx pgx.Tx) error { // a job that fails meanwhile locks in the other order
+	err = s.retryDeadlocks(ctx, "cancel run", func(tx pgx.Tx) error { // a job that fails meanwhile locks in the other order
 		if _, err := db.One[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`,
 			run); err != nil {
 			return db.Wrap("run", err)

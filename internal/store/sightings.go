@@ -94,8 +94,7 @@ const sightingColumns = `own.root_id, f.run_id, f.signature_id, f.class, f.certa
 // fields are where the columns go.
 func (r *sightingRow) fields() []any {
 	return []any{&r.root, &r.run, &r.signature, &r.class, &r.certain, &r.atExit, &r.doubtful, &r.began, &r.odds, &r.tools,
-		&r.unit,
-		&r.count, &r.size, &r.dispersion, &r.unbounded, &r.stayed}
+		&r.unit, &r.count, &r.size, &r.dispersion, &r.unbounded, &r.stayed}
 }
 
 func (r *sightingRow) sighting(run *historyRun) leaks.RunSighting {
@@ -159,8 +158,7 @@ func (h *histories) readSightings(ctx context.Context, subjects map[int64]*subje
 	}
 	for root, list := range byRoot {
 		slices.SortFunc(list, func(a, b shown) int {
-			return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.signature,
-				b.signature))
+			return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.signature, b.signature))
 		})
 		s := subjects[root]
 		s.runs = slices.Grow(s.runs, len(list))

@@ -107,3 +107,39 @@ func TestStandingCountsOnce(t *testing.T) {
 		t.Errorf("%d count once B is a name of A", n)
 	}
 }
+
+// A newer build on another branch that leaks is no clean evidence.
+func TestCleanSinceOnItsBranch(t *testing.T) {
+	l := newLab(t)
+	l.runOn("b1 main", shows(stable))
+	l.runOn("b2 main", shows(leak))
+	l.runOn("b3 main", leaksReport(finding{signature: "Z", class: stable}))
+	l.runOn("b4 feature", shows(leak))
+	c := must[leaks.OpenLeakCounts](t)(l.now().CountOpenLeaks(t.Context(), "demo"))
+	if c.Standings[leaks.StandingMayBeFixed] != 0 {
+		t.Errorf("no build since b2 shows it clean, and b4 leaks: %s", c.String())
+	}
+}
+
+// A leak at exit in two scenarios, of which a newer list clears one.
+func TestCleanSinceOfLeaksAtExit(t *testing.T) {
+	for what, r := range map[string]func(...string) *analysis.Report{
+		"at exit": func(list ...string) *analysis.Report { return listOf("vld", []string{"T"}, list...) },
+		"held": func(list ...string) *analysis.Report {
+			f := []finding{{signature: "B", class: leak, callers: serve}}
+			c := stable
+			if len(list) > 1 {
+				c = leak
+			}
+			return leaksReport(append(f, finding{signature: "A", class: c, callers: serve})...)
+		}} {
+		l := newLab(t)
+		l.run("1/x", r("A", "B"))
+		l.run("1/y", r("A", "B"))
+		l.run("2/x", r("B"))
+		c := must[leaks.OpenLeakCounts](t)(l.now().CountOpenLeaks(t.Context(), "demo"))
+		if c.Standings[leaks.StandingMayBeFixed] != 1 {
+			t.Errorf("%s: build 2 is clean in x: %s", what, c.String())
+		}
+	}
+}

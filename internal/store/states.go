@@ -59,8 +59,7 @@ func fillStates(ctx context.Context, q db.Querier, list []*Signature) error {
 		s := by[r.SignatureID]
 		s.States = append(s.States, leaks.NewScenarioState(leaks.ScenarioState{
 			Scenario: r.Scenario, FirstBad: r.FirstBad, LastBad: r.LastBad, FirstCleanAfter: r.Clean, Absent: r.Absent,
-			LastUndecided: r.Tried,
-			Bad:           bad[r.stateKey], Now: now[r.stateKey], NowBuild: r.Seen,
+			LastUndecided: r.Tried, Bad: bad[r.stateKey], Now: now[r.stateKey], NowBuild: r.Seen,
 		}, s.State, r.Open))
 	}
 	return nil

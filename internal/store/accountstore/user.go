@@ -72,8 +72,8 @@ func FindUserActor(ctx context.Context, v store.View, id int64, epoch int) (*acc
 	if err != nil {
 		return nil, db.Wrap("memberships", err)
 	}
-	a := &accounts.Actor{Name: u.Name, UserID: u.ID, Server: u.Admin, RoleByProject: make(map[int64]accounts.Role,
-		len(list))}
+	a := &accounts.Actor{Name: u.Name, UserID: u.ID, Server: u.Admin,
+		RoleByProject: make(map[int64]accounts.Role, len(list))}
 	for _, m := range list {
 		a.RoleByProject[m.ProjectID] = m.Role
 	}
