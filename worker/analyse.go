@@ -94,7 +94,7 @@ func tableOf(made task.Made, captures []store.CaptureRef) (table store.Allocatio
 	return captures[at].Table, true
 }
 
-// Report implements task.Host.
+// StoreReport implements task.Host.
 func (h *host) StoreReport(ctx context.Context, r *analysis.Report, write func(io.Writer) error) error {
 	digest, err := h.worker.put(ctx, write)
 	h.report, h.reportKey = r, blob.ContentKey(digest.SHA256)

@@ -52,8 +52,8 @@ func (t *Trace) Census(ctx context.Context) ([]ClassCount, error) {
 		}
 		last.Events++
 		last.Bytes += int64(e.Size)
-		last.ShortestPayload, last.LongestPayload = min(last.ShortestPayload, len(e.Payload)), max(last.LongestPayload,
-			len(e.Payload))
+		last.ShortestPayload = min(last.ShortestPayload, len(e.Payload))
+		last.LongestPayload = max(last.LongestPayload, len(e.Payload))
 		return nil
 	})
 	out := make([]ClassCount, 0, len(counts))

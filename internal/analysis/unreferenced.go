@@ -143,8 +143,8 @@ func (t *unreferencedTally) sentence(name string) string {
 	case t.top.Unreachable.Count == t.total.Count:
 		return s + ", all of it from " + t.top.Where()
 	}
-	return s + bareShare(t.bare, t.total) + fmt.Sprintf(", %s of it from %s", quantity.Bytes(t.top.Unreachable.Bytes),
-		t.top.Where()) +
+	return s + bareShare(t.bare, t.total) +
+		fmt.Sprintf(", %s of it from %s", quantity.Bytes(t.top.Unreachable.Bytes), t.top.Where()) +
 		traceBare(t.bare, t.total)
 }
 

@@ -277,8 +277,8 @@ func most(findings []*draftFinding, total Amount) string {
 		return ", all from " + top.Where()
 	}
 	if s := bareShare(bare, total); s != "" {
-		return s + fmt.Sprintf(", %s of it from %s", quantity.Bytes(top.Outstanding.Bytes), top.Where()) + traceBare(bare,
-			total)
+		return s + fmt.Sprintf(", %s of it from %s", quantity.Bytes(top.Outstanding.Bytes), top.Where()) +
+			traceBare(bare, total)
 	}
 	s := fmt.Sprintf(", the most, %s in %s", quantity.Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count))
 	share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1))

@@ -255,8 +255,8 @@ const look = 100 * time.Millisecond
 
 // watch ends a child that takes more than it may.
 func (r *Runner) watch(c *child) {
-	limit, perMegabyte, still := or(r.TaskTime, DefaultTime), or(r.TimePerMegabyte, DefaultPerMegabyte), or(r.MaxStill,
-		DefaultStill)
+	limit, perMegabyte, still := or(r.TaskTime, DefaultTime), or(r.TimePerMegabyte, DefaultPerMegabyte),
+		or(r.MaxStill, DefaultStill)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	var last time.Duration

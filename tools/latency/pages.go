@@ -62,8 +62,8 @@ func readSample(ctx context.Context, conn *pgx.Conn, count int) (*sample, error)
 			select r.id, r.scenario_id, b.name as build, b.project_id, b.project_id = largest.project_id as large,
 				row_number() over (partition by b.project_id = largest.project_id order by md5(r.id::text)) as at
 			from runs r join builds b on b.id = r.build_id cross join largest where r.analysed_at is not null)
-		select p.name as project, d.build, sc.name as scenario, d.id::text as run, s.text as leak, split_part(s.title, '::',
-			3) as word
+		select p.name as project, d.build, sc.name as scenario, d.id::text as run, s.text as leak,
+			split_part(s.title, '::', 3) as word
 		from drawn d join projects p on p.id = d.project_id join scenarios sc on sc.id = d.scenario_id
 			join (
 				select project_id, text, title, row_number() over (partition by project_id order by id) as at,

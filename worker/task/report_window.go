@@ -20,8 +20,8 @@ type TraceWindow struct {
 }
 
 // ofWindow makes the report on the window, about the process that the run's report is about.
-func (t *Report) ofWindow(ctx context.Context, h Host, list []evidenceCaptures, opt analysis.Options) (*analysis.Report,
-	error) {
+func (t *Report) ofWindow(ctx context.Context, h Host, list []evidenceCaptures,
+	opt analysis.Options) (*analysis.Report, error) {
 	head, err := analysis.ReadJSON(bytes.NewReader(t.Window.Head))
 	if err != nil {
 		return nil, err

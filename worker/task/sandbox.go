@@ -77,8 +77,8 @@ func RunReport(ctx context.Context, runner *sandbox.Runner, t Report, h Host) (M
 		return t.Do(ctx, decodingHost{h})
 	}
 	var out reported
-	err := runner.Run(ctx, sandbox.Work{Task: taskReport, Does: "made the report", Input: t, Answers: answers(taskReport,
-		h),
+	err := runner.Run(ctx, sandbox.Work{Task: taskReport, Does: "made the report", Input: t,
+		Answers:  answers(taskReport, h),
 		Progress: progress(jobs.KindAnalyse, h), Outcome: &out})
 	if err == nil && out.Refused != nil {
 		err = out.Refused

@@ -23,7 +23,7 @@ type Host interface {
 	Indexes() symbols.IndexCache
 	// StoreCapture stores a capture, in the order of the calls; write writes its artifact.
 	StoreCapture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error
-	// StoreTable stores the allocation table of a trace with so many sites. It is called before Capture.
+	// StoreTable stores the allocation table of a trace with so many sites. It is called before StoreCapture.
 	StoreTable(ctx context.Context, sites int, write func(io.Writer) error) error
 	// StoreNames stores the names of frames; write writes their artifact.
 	StoreNames(ctx context.Context, write func(io.Writer) error) error

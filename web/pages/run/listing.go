@@ -86,8 +86,10 @@ func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
 	for _, choice := range []struct {
 		name, shown string
 		isKnown     func(string) bool
-	}{{"view", "the view Ranked", isView}, {"sort", "the order by growth", isOrder}, {"metric", "the order by growth",
-		isMetric}} {
+	}{
+		{"view", "the view Ranked", isView}, {"sort", "the order by growth", isOrder},
+		{"metric", "the order by growth", isMetric},
+	} {
 		if i, unknown := ui.IgnoredChoiceIn(c, choice.name, choice.shown, choice.isKnown); unknown {
 			l.ignored = append(l.ignored, i)
 		}

@@ -14,8 +14,8 @@ const longestChoice = 40
 
 // IgnoredChoiceIn reads the parameter name of an address. ok is false where it is absent or isKnown; shown says what
 // the page shows instead, as in "the view Ranked".
-func IgnoredChoiceIn(c echo.Context, name, shown string, isKnown func(value string) bool) (choice IgnoredChoice,
-	ok bool) {
+func IgnoredChoiceIn(c echo.Context, name, shown string,
+	isKnown func(value string) bool) (choice IgnoredChoice, ok bool) {
 	value := Printable(c.QueryParam(name))
 	if value == "" || isKnown(value) {
 		return choice, false
