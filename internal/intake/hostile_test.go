@@ -3,11 +3,15 @@ package intake_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/accounts"
@@ -46,20 +50,46 @@ func TestArchiveThatHangs(t *testing.T) {
 	}
 }
 
-// Only what is packed is looked at in a process of its own: a log is taken in where no process can be started.
+// Only what is packed is looked at in a process of its own: a log is taken in where a process gets no memory.
 func TestOnlyArchivesNeedAProcess(t *testing.T) {
 	if !sandbox.Supported {
 		t.Skip("this system does not look at archives in processes of their own")
 	}
 	d := open(t)
-	d.Sandbox.ChildMemory = 1 << 20 // too little for any process
 	to := leaks.UploadTarget{Project: "p", Build: "1", Scenario: "s", Run: "r"}
+	archive := archiveOfWindow(t, 16<<20)
+	if _, err := d.Accept(t.Context(), to, "a.txt.zst", bytes.NewReader(archive)); err != nil {
+		t.Errorf("an archive: %v", err)
+	}
+	d.Sandbox.ChildMemory = 1 << 20
 	if _, err := d.Accept(t.Context(), to, "a.txt", strings.NewReader(log)); err != nil {
 		t.Errorf("a log: %v", err)
 	}
-	if _, err := d.Accept(t.Context(), to, "a.zip", bytes.NewReader(zipOf(packedFile{"a.txt", []byte(log)}))); err == nil {
+	to.Run = "other"
+	if _, err := d.Accept(t.Context(), to, "a.txt.zst", bytes.NewReader(archive)); err == nil {
 		t.Error("an archive was looked at in the server's own process")
 	}
+}
+
+// archiveOfWindow is an archive of a log that takes so many bytes of memory to unpack: more than a process has left from
+// its start.
+func archiveOfWindow(t *testing.T, window int) []byte {
+	t.Helper()
+	random, source := make([]byte, 1+len(log)/50), rand.NewChaCha8([32]byte{}) // so that it is no bomb
+	var text []byte
+	for len(text) < 2*window {
+		_, _ = source.Read(random)
+		text = hex.AppendEncode(append(text, log...), random)
+	}
+	var packed bytes.Buffer
+	z, err := zstd.NewWriter(&packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+	if err == nil {
+		_, err = z.Write(text)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
 }
 
 // An account that unpacks as much as it may leaves a slot for others, and waits for its own.
